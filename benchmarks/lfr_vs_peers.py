@@ -97,9 +97,9 @@ class Fit:
         import scipy.optimize
 
         from ifair.core.objective import Objective
-        from ifair.models import fitting
+        from ifair.models import prototypes
 
-        minimize, solve, evaluate = scipy.optimize.minimize, fitting.solve, Objective.value_and_grad
+        minimize, solve, evaluate = scipy.optimize.minimize, prototypes.solve, Objective.value_and_grad
 
         def watch_theirs(*args, **kwargs):
             result = minimize(*args, **kwargs)
@@ -119,7 +119,7 @@ class Fit:
         stack = ExitStack()
         for place in ("scipy.optimize", "fairlearn.preprocessing._prototype_representation_learner"):
             stack.enter_context(patch(f"{place}.minimize", watch_theirs))
-        stack.enter_context(patch.object(fitting, "solve", watch_ours))
+        stack.enter_context(patch.object(prototypes, "solve", watch_ours))
         stack.enter_context(patch.object(Objective, "value_and_grad", count))
         return stack
 

@@ -122,7 +122,12 @@ def check_known(kind: str, name: object, known: Collection[Any], where: str = ""
 def check_choice(parameter: str, value: object, choices: Collection[str]) -> None:
     """Refuse a value of a parameter that takes one of a few."""
     if not isinstance(value, str) or value not in choices:
-        raise IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise unknown_choice(parameter, value, choices)
+
+
+def unknown_choice(parameter: str, value: object, choices: Iterable[str]) -> IfairError:
+    """The error for a value that is none of the few that a parameter takes."""
+    return IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def name_setting(parameter: str, value: object) -> str:

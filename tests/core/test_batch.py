@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ifair.core.batch import COPIES, Batch, form_batches, losses_at, mean_memberships_at, most_at_once
+from ifair.core.batch import COPIES, Batch, form_batches, most_at_once
 from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import AllPairs, Landmarks
-from ifair.core.solve import Problem, minimise_many
+from ifair.core.solve import Problem, losses_at, mean_memberships_at, minimise_many
 from ifair.engines.engine import LocalEngine
 
 from devices import open_torch

@@ -8,7 +8,7 @@ import pytest
 from refusals import must_raise
 
 from ifair import IFair
-from ifair.models import fitting
+from ifair.models import prototypes
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def no_work(monkeypatch):
     def fail(*args, **kwargs):
         raise AssertionError("work was done before the input was checked")
 
-    monkeypatch.setattr(fitting, "solve", fail)
+    monkeypatch.setattr(prototypes, "solve", fail)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ifair import LFR, Encoder
 from ifair.core.lfr_terms import GroupParity
 from ifair.data import load_credit, thirds
 from ifair.errors import IfairError
-from ifair.models import fitting
+from ifair.models import prototypes
 
 import oracles
 
@@ -223,7 +223,7 @@ def test_a_pipeline_routes_sensitive_features_to_it(people):
 )
 def test_a_bad_parameter_is_named_before_any_work(people, monkeypatch, options, message):
     X, y, group = people
-    monkeypatch.setattr(fitting, "solve", None)
+    monkeypatch.setattr(prototypes, "solve", None)
     model = LFR(**{"n_prototypes": 3, **options})
     must_raise(ValueError, re.escape(message), model.fit, X, y, sensitive_features=group)
 

@@ -1,9 +1,9 @@
 """Fits whose vectors are of one shape, of one table or of several, evaluated in one call."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,6 @@ from ifair.core.mapping import (
 from ifair.core.objective import Losses, Objective
 from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import Engine
-
-Result = TypeVar("Result")
 
 
 class _Portion(NamedTuple):
@@ -202,45 +200,6 @@ def form_batches(
         return Batch([objectives[number] for number in numbers], packed, [formulas[number] for number in numbers])
 
     return list(groups.values()), filled, batch
-
-
-Fit = tuple[Objective, Packing, Parameters]
-"""A fit at certain parameters."""
-
-
-def losses_at(fits: Sequence[Fit]) -> list[Losses]:
-    """The losses of fits; of those that can be evaluated together at once."""
-    return _map_together(
-        fits,
-        lambda objective, point: objective.value_and_grad(point, once=True)[0],
-        lambda batch, theta: map(batch.name_losses, batch.engine.fetch(batch.values_and_grads(theta)[0])[0]),
-    )
-
-
-def mean_memberships_at(fits: Sequence[Fit], sample_weight: Array | None = None) -> list[Array]:
-    """The mean memberships of fits, shape (K,), likewise."""
-    return _map_together(
-        fits,
-        lambda objective, point: mean_memberships(objective.engine, objective.mapping, point, sample_weight),
-        lambda batch, theta: batch.mean_memberships(theta, sample_weight),
-    )
-
-
-def _map_together(
-    fits: Sequence[Fit],
-    alone: Callable[[Objective, Parameters], Result],
-    at_once: Callable[[Batch, Array], Iterable[Result]],
-) -> list[Result]:
-    groups, filled, batch = form_batches([objective for objective, _, _ in fits], [packing for _, packing, _ in fits])
-    found: dict[int, Result] = {}
-    for some in groups:
-        functions = batch(some)
-        (theta,) = functions.engine.send(np.stack([filled[number].pack(fits[number][2]) for number in some]))
-        found |= zip(some, at_once(functions, theta))
-    return [
-        found[number] if number in found else alone(objective, point)
-        for number, (objective, _, point) in enumerate(fits)
-    ]
 
 
 def most_at_once(objective: Objective, packing: Packing) -> int:

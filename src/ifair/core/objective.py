@@ -9,13 +9,14 @@ Terms over pairs of records are in :mod:`ifair.core.pairs` and :mod:`ifair.core.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, at_least, each, is_sparse, namespace, square, total_products, weigh, weigh_rows
-from ifair.core.mapping import Mapping, Parameters, Pullback
-from ifair.engines.engine import Engine
+from ifair.core.mapping import Mapping, Packing, Parameters, Pullback
+from ifair.engines.engine import Engine, LocalEngine
 
 Part = tuple[Array, tuple[Any, ...]]
 """What a block adds: the gradient on its memberships, and sums for ``finish``, each of which can be added."""
@@ -242,3 +243,29 @@ class _Sums(tuple[Any, ...]):
 def _mix(mixture: Sequence[Any], gradients: Sequence[Array]) -> Array:
     first, *others = (each(share, gradient) * gradient for share, gradient in zip(mixture, gradients))
     return sum(others, start=first)
+
+
+class OneObjective:
+    """An objective that is evaluated by itself, with its vectors here, wherever the records are."""
+
+    n_losses, fewest, engine = 1, 1, LocalEngine(np.empty((0, 0)))
+
+    def __init__(self, objective: Objective, packing: Packing) -> None:
+        self.objective, self.packing = objective, packing
+        self._best: list[Any] = []
+
+    def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
+        losses, gradient = self.objective.value_and_grad(self.packing.unpack(theta[0]))
+        if not self._best or losses.total < self._best[-1].total:
+            # The one before too: an interrupt may come before the point is kept.
+            self._best = [*self._best[-1:], losses]
+        return np.array([[losses.total]]), self.packing.pack_gradient(gradient, theta[0])[None]
+
+    def keep(self, rows: list[int]) -> Self:
+        return self
+
+    def forget(self, function: Any) -> None:
+        self.objective.forget()
+
+    def name_losses(self, values: NDArray[np.float64]) -> Any:
+        return next((losses for losses in self._best if losses.total == values[0]), self._best[-1])

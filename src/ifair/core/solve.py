@@ -3,20 +3,19 @@
 The searches themselves are those of :mod:`ifair.core.lbfgs`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ifair.core.arrays import Array
-from ifair.core.batch import form_batches
+from ifair.core.batch import Batch, form_batches
 from ifair.core.lbfgs import VECTORS, Floats, Functions, Minimiser
-from ifair.core.mapping import Packing, Parameters
-from ifair.core.objective import Objective
-from ifair.engines.engine import LocalEngine
+from ifair.core.mapping import Packing, Parameters, mean_memberships
+from ifair.core.objective import Losses, Objective, OneObjective
 
 PATIENCE = 10
 """Iterations over which the loss must fall by a relative ``tol``; single steps of L-BFGS are too uneven to judge."""
@@ -107,13 +106,61 @@ def solve(problems: Sequence[Problem]) -> list[Result | None]:
     """
     if any(problem.rehearsal is not None for problem in problems):
         return _solve_after_rehearsal(problems)
-    if not any(one.objective.engine.batch_bytes for one in problems):
-        return minimise_many(problems)
-    groups, packings, batch = form_batches([one.objective for one in problems], [one.packing for one in problems])
+    groups, packings, batch = _group([one.objective for one in problems], [one.packing for one in problems])
     room = [8 * VECTORS * packings[number].length for group in groups for number in group]
     most = max(1, problems[0].objective.engine.batch_bytes // max(room)) if room else MOST_SEARCHES
     packed = [replace(problem, packing=packing) for problem, packing in zip(problems, packings)]
     return minimise_many(packed, groups, batch, most=most)
+
+
+def _group(
+    objectives: Sequence[Objective], packings: Sequence[Packing]
+) -> tuple[list[list[int]], list[Packing], Callable[[list[int]], Batch] | None]:
+    """What :func:`form_batches` says; no groups where no engine has memory for them."""
+    if any(objective.engine.batch_bytes for objective in objectives):
+        return form_batches(objectives, packings)
+    return [], list(packings), None
+
+
+Fit = tuple[Objective, Packing, Parameters]
+"""A fit at certain parameters."""
+Found = TypeVar("Found")
+
+
+def losses_at(fits: Sequence[Fit]) -> list[Losses]:
+    """The losses of fits; of those that can be evaluated together at once."""
+    return _map_together(
+        fits,
+        lambda objective, point: objective.value_and_grad(point, once=True)[0],
+        lambda batch, theta: map(batch.name_losses, batch.engine.fetch(batch.values_and_grads(theta)[0])[0]),
+    )
+
+
+def mean_memberships_at(fits: Sequence[Fit], sample_weight: Array | None = None) -> list[Array]:
+    """The mean memberships of fits, shape (K,), likewise."""
+    return _map_together(
+        fits,
+        lambda objective, point: mean_memberships(objective.engine, objective.mapping, point, sample_weight),
+        lambda batch, theta: batch.mean_memberships(theta, sample_weight),
+    )
+
+
+def _map_together(
+    fits: Sequence[Fit],
+    alone: Callable[[Objective, Parameters], Found],
+    at_once: Callable[[Batch, Array], Iterable[Found]],
+) -> list[Found]:
+    groups, packings, batch = _group([objective for objective, _, _ in fits], [packing for _, packing, _ in fits])
+    found: dict[int, Found] = {}
+    for numbers in groups:
+        assert batch is not None
+        functions = batch(numbers)
+        (theta,) = functions.engine.send(np.stack([packings[number].pack(fits[number][2]) for number in numbers]))
+        found |= zip(numbers, at_once(functions, theta))
+    return [
+        found[number] if number in found else alone(objective, point)
+        for number, (objective, _, point) in enumerate(fits)
+    ]
 
 
 def _solve_after_rehearsal(problems: Sequence[Problem]) -> list[Result | None]:
@@ -431,32 +478,6 @@ def _portions(fits: Sequence[_Fit], numbers: list[int], most: int) -> list[list[
             n_searches = len(fits[number].searches)
         portions[-1].append(number)
     return portions
-
-
-class OneObjective:
-    """An objective that is evaluated by itself, with its vectors here, wherever the records are."""
-
-    n_losses, fewest, engine = 1, 1, LocalEngine(np.empty((0, 0)))
-
-    def __init__(self, objective: Objective, packing: Packing) -> None:
-        self.objective, self.packing = objective, packing
-        self._best: list[Any] = []
-
-    def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
-        losses, gradient = self.objective.value_and_grad(self.packing.unpack(theta[0]))
-        if not self._best or losses.total < self._best[-1].total:
-            # The one before too: an interrupt may come before the point is kept.
-            self._best = [*self._best[-1:], losses]
-        return np.array([[losses.total]]), self.packing.pack_gradient(gradient, theta[0])[None]
-
-    def keep(self, rows: list[int]) -> Self:
-        return self
-
-    def forget(self, function: Any) -> None:
-        self.objective.forget()
-
-    def name_losses(self, values: Floats) -> Any:
-        return next((losses for losses in self._best if losses.total == values[0]), self._best[-1])
 
 
 SHRINK_BELOW = 0.75

@@ -17,8 +17,8 @@ from ifair.core.solve import Solution
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.errors import warn_user
 from ifair.inputs.table import Table
-from ifair.models.fitting import Task
-from ifair.models.prototypes import PrototypeModel
+from ifair.models.prototypes import Task
+from ifair.models.readable_prototypes import ReadablePrototypes
 from ifair.models.starts import (
     REHEARSED,
     REHEARSED_FROM,
@@ -45,7 +45,7 @@ TRIVIAL_OPTIMUM = (
 )
 
 
-class IFair(PrototypeModel):
+class IFair(ReadablePrototypes):
     """Representations in which records alike in all but protected attributes are alike.
 
     Every record becomes a mixture of a few prototypes. Prototypes and attribute weights are learned such that the

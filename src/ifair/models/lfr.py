@@ -27,8 +27,8 @@ from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table
 from ifair.metrics.arguments import Groups, find_groups
-from ifair.models.fitting import Task
-from ifair.models.prototypes import PrototypeModel, Representer
+from ifair.models.prototypes import Representer, Task
+from ifair.models.readable_prototypes import ReadablePrototypes
 from ifair.models.starts import draw_sample, first_parameters
 from ifair.models.validation import (
     check_lfr_parameters,
@@ -46,7 +46,7 @@ PREDICTED_AT_ONCE = 16_384
 """Records whose memberships are held together."""
 
 
-class LFR(ClassifierMixin, PrototypeModel):
+class LFR(ClassifierMixin, ReadablePrototypes):
     """Learned fair representations: prototypes that reconstruct, predict, and are shared alike by all groups.
 
     Unlike :class:`ifair.IFair` it needs a label and the protected groups, and it aims at statistical parity. It is a

@@ -1,12 +1,21 @@
 """Many fits at once: a grid of weights and prototypes, with all restarts and splits, as one batched problem."""
 
 from collections.abc import Hashable, Sequence
+from functools import partial
+from numbers import Integral
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.core.batch import most_at_once
+from ifair.core.objective import Objective
+from ifair.core.pairs import Landmarks
+from ifair.engines.engine import Engine
 from ifair.errors import IfairError
-from ifair.models.fitting import Fits, fit_together
+from ifair.inputs.table import Table
 from ifair.models.lfr import LFR
-from ifair.models.prototypes import PrototypeModel
+from ifair.models.prototypes import Fits, PrototypeModel, Task, fit_together
 
 Model = TypeVar("Model", bound=PrototypeModel)
 
@@ -76,7 +85,8 @@ def fit_many(
         for model, one, other in zip(models, given, places):
             if other == place:
                 of_tables.setdefault(tuple(map(id, one.values())), Fits([], **one)).models.append(model)
-        fit_together(list(of_tables.values()))
+        together = places.count(place) > 1
+        fit_together(list(of_tables.values()), partial(_make_tasks, together=together))
     return models
 
 
@@ -100,3 +110,68 @@ def _check_models(models: Sequence[Any], given: Sequence[dict[str, Any]]) -> Non
             raise IfairError("fit_many got the same model twice; sklearn.base.clone makes another like it")
         if isinstance(model, LFR) and one["y"] is None:
             raise IfairError("LFR needs labels: pass y to fit_many")
+
+
+def _make_tasks(
+    models: Sequence[PrototypeModel], engine: Engine, table: Table, known: Sequence[Any], *, together: bool
+) -> list[Task]:
+    """The tasks of the models; what only depends on their common parameters and seed is drawn once."""
+    tasks: list[Task] = []
+    drawn: dict[Hashable, Task] = {}
+    for model, about in zip(models, known):
+        same = _draws(model, about[0] if isinstance(about, tuple) else about)
+        if same is not None and same in drawn:
+            weights, reported = (model._weights(table.n_features, report) for report in (False, True))
+            task = drawn[same]
+            task = task._replace(
+                objective=_with_weights(task.objective, weights),
+                reported=task.reported and _with_weights(task.reported, reported),
+                rehearsed=task.rehearsed and _with_weights(task.rehearsed, weights),
+            )
+        else:
+            drawn[same] = task = model._task(engine, table, about)
+        batched = together and most_at_once(task.objective, task.packing) > 1
+        tasks.append(_with_others(task) if batched else task)
+    return tasks
+
+
+def _with_weights(objective: Objective, weights: tuple[float | None, ...]) -> Objective:
+    return objective.with_weights(*(weight for weight in weights if weight is not None))
+
+
+def _draws(model: Any, protected: NDArray[np.bool_]) -> Hashable | None:
+    """What two models must share to have the same starts and landmarks; None where that cannot be told."""
+    told = isinstance(model.init, str) and isinstance(model.alpha_init, str) and not getattr(model, "warm_start", False)
+    if not told or not isinstance(model.random_state, Integral):
+        return None
+    own = {name: value for name, value in model.get_params(deep=False).items() if name not in MAY_DIFFER}
+    left_out = tuple(weight is None for weight in model._weights(len(protected)))
+    return type(model), tuple(own.items()), protected.tobytes(), left_out
+
+
+# Parameters that change neither starts nor landmarks; protected columns are looked at by themselves.
+MAY_DIFFER = (
+    "utility_weight",
+    "reconstruct_weight",
+    "target_weight",
+    "fairness_weight",
+    "protected",
+    "output",
+    "max_iter",
+    "tol",
+    "callback",
+    "verbose",
+    "n_jobs",
+)
+
+
+def _with_others(task: Task) -> Task:
+    """The task such that it can be evaluated with others.
+
+    With a fairness loss also where it does not count, if nothing is drawn for it: a fit without would be evaluated
+    apart, which takes longer than to evaluate the loss in vain.
+    """
+    if task.reported is None or len(task.reported.terms) == len(task.objective.terms):
+        return task
+    drawn = any(isinstance(term, Landmarks) for _, term in task.reported.terms)
+    return task if drawn else task._replace(objective=task.reported)

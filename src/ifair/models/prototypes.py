@@ -1,29 +1,54 @@
-"""What estimators with prototypes have in common: mapping records, names, readable prototypes."""
+"""Estimators with prototypes: how one or many of them are fitted to their tables, and how they represent records."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Self
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from ifair.core.arrays import namespace
-from ifair.core.mapping import Mapping, Parameters
-from ifair.core.objective import Losses
-from ifair.core.solve import Solution
-from ifair.encode import Encoder
+from ifair.core.mapping import Mapping, Packing, Parameters
+from ifair.core.objective import Losses, Objective
+from ifair.core.solve import Observer, Problem, Progress, Result, Solution, losses_at, mean_memberships_at, solve
 from ifair.engines.engine import Engine
-from ifair.errors import IfairError
+from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table, open_table
-from ifair.metrics.individual import consistency
-from ifair.models.fitting import FLOATS, Fits, Task, fit_together
+from ifair.models.progress import ProgressBar
 from ifair.models.validation import check_positive_integer
-from ifair.similarity import Similarity
+
+FLOATS = [np.float64, np.float32]
+
+
+class Task(NamedTuple):
+    """A search: what is minimised, from which starts; the protected columns; and what reports losses, if another."""
+
+    objective: Objective
+    starts: list[Parameters]
+    packing: Packing
+    protected: NDArray[np.bool_]
+    reported: Objective | None
+    rehearsed: Objective | None = None
+    """The objective on a sample of the records, where a search there comes first."""
+    sample_weight: Any = None
+    """The weights of the records, of the engine's kind; None where everyone counts once."""
+
+
+class Fits(NamedTuple):
+    """Models of one engine, whose parameters are checked, with the one table that they are fitted to."""
+
+    models: list[Any]
+    X: Any
+    y: Any = None
+    sensitive_features: Any = None
+    sample_weight: Any = None
 
 
 class PrototypeModel(TransformerMixin, BaseEstimator):
@@ -33,7 +58,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     """
 
     _looks_at: ClassVar[tuple[str, ...]] = ("sample_weight",)
-    """What is fitted to besides the table, by the names of :class:`ifair.models.fitting.Fits`."""
+    """What is fitted to besides the table, by the names of :class:`Fits`."""
 
     p: float
     squared: bool
@@ -174,140 +199,11 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         with self._open_to_map(X) as table:
             yield from table.map_blocks(self._representer(self.output), rows)
 
-    def consistency_bound(
-        self, X: Any, *, neighbours: Any = None, n_neighbors: int = 10, similarity: Similarity | None = None
-    ) -> float:
-        """How consistent every model trained on the nearest prototypes is at least, whatever it learns.
-
-        The share of everybody's neighbours who have the same prototype, averaged over people. Needs
-        ``output="nearest"``, which may also be set after fitting: ``model.set_params(output="nearest")``.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            The people that the model will decide about, such as those fitted on.
-        neighbours : int array of shape (n_samples, k), optional
-            Everybody's neighbours in X, as of :func:`ifair.metrics.nearest_neighbours` or
-            ``Similarity.neighbours(people).indices``. -1 stands for nobody within reach; people without any neighbour
-            are left out. By default those nearest on the unprotected columns.
-        n_neighbors : int, default=10
-            How many to search, where they are not given.
-        similarity : Similarity, optional
-            Searches the neighbours: one that is fitted, and whose attributes are columns of X.
-
-        Returns
-        -------
-        float
-            In [0, 1]; NaN, with a warning, if nobody has a neighbour.
-
-        Notes
-        -----
-        For any function f of the output with values in [0, 1], or with labels that agree or do not,
-        :func:`ifair.metrics.consistency` of ``f(transform(X))`` with the same neighbours is no less than this.
-
-        *Proof.* yNN is the mean over people i, of those who have neighbours, of the mean of ``1 - |y_i - y_j|`` over
-        their neighbours j, where ``|y_i - y_j|`` is 0 or 1 for labels and half the sum of differences for class
-        probabilities. If i and j have one prototype, the rows ``z_i`` and ``z_j`` that f gets are equal, so that
-        ``y_i = f(z_i) = f(z_j) = y_j``, and the pair adds 1. If not, it adds at least 0, as no two outcomes are more
-        than 1 apart. The means of these lower limits are the value returned. A function that gives every prototype a
-        label of its own attains it: no larger number holds for every model.
-
-        The model must see the output and nothing else of the people, and say the same of equal rows. Scores of
-        another range than [0, 1] need ``score_range``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ifair import IFair
-        >>> X = np.repeat([[0.0, 0.0], [5.0, 1.0], [9.0, 9.0]], 20, axis=0)
-        >>> model = IFair(n_prototypes=3, output="nearest", init="k-means", random_state=0).fit(X)
-        >>> model.consistency_bound(X)
-        1.0
-        """
-        if self.output != "nearest":
-            raise IfairError(
-                f"output={self.output!r} tells everybody apart, so that models on it can be as inconsistent as they "
-                "like; consistency_bound needs output='nearest': model.set_params(output='nearest')"
-            )
-        search = neighbours is None and similarity is None
-        if search and not hasattr(self, "protected_mask_"):
-            check_is_fitted(self)
-            raise IfairError("this model's file is older than protected_mask_: give neighbours of the people in X")
-        if neighbours is not None and similarity is not None:
-            raise IfairError("give either neighbours or similarity, which searches them, not both")
-        with self._open_to_map(X, here="consistency_bound") as table:
-            rows = table.map(self._representer("nearest"))
-            records = table.load_columns(~self.protected_mask_) if search else None
-        if similarity is not None:
-            neighbours = similarity.neighbours(X, n_neighbors=n_neighbors).indices
-        _, prototype = np.unique(rows, axis=0, return_inverse=True)
-        return consistency(prototype, records, k=n_neighbors, neighbours=neighbours, kind="label", n_jobs=self.n_jobs)
-
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         return np.array(self._representer(self.output).output_names(names), dtype=object)
-
-    def prototypes_frame(self, encoder: Encoder | None = None) -> pd.DataFrame:
-        """The prototypes as a table one can read.
-
-        Parameters
-        ----------
-        encoder : Encoder, optional
-            The fitted encoder whose output this was fitted on; prototypes are then in the units and categories of
-            the original table.
-
-        Returns
-        -------
-        DataFrame with one row per prototype
-            ``share``, its part of the population, then the attributes; largest share first.
-
-        Notes
-        -----
-        Representations are mixtures of prototypes and lie between them, so that prototypes themselves often lie
-        outside the range of the data: an age of -20 stands for "as young as it gets". `archetypes` describes the people
-        that a prototype stands for.
-        """
-        check_is_fitted(self)
-        return self._make_readable(self.prototypes_, range(len(self.prototypes_)), encoder, {"share": self.shares_})
-
-    def archetypes(self, X: Any, encoder: Encoder | None = None) -> pd.DataFrame:
-        """Whom each prototype stands for: the average of the records that have most of it.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Records such as those fitted on.
-        encoder : Encoder, optional
-            The fitted encoder that made ``X``, for the units and categories of the original table.
-
-        Returns
-        -------
-        DataFrame with one row per prototype that some record has most of
-            ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
-            other; then the mean of every number, and the most frequent category, among them. Largest share first.
-        """
-        with self._open_to_map(X, here="archetypes") as table:
-            U, records = table.map(self._representer("membership")), table.load_records()
-        strongest = U.argmax(axis=1)
-        followed = np.unique(strongest)
-        means = np.stack([records[strongest == k].mean(axis=0) for k in followed])
-        counts = np.bincount(strongest, minlength=U.shape[1])[followed]
-        return self._make_readable(means, followed, encoder, {"share": U.mean(axis=0)[followed], "followers": counts})
-
-    def _make_readable(
-        self, rows: NDArray[np.floating[Any]], numbers: Iterable[int], encoder: Encoder | None, first: dict[str, Any]
-    ) -> pd.DataFrame:
-        """Rows in the columns fitted on, as a table that begins with the columns ``first``, sorted by share."""
-        frame = pd.DataFrame(rows, columns=[str(name) for name in _check_feature_names_in(self)])
-        if encoder is not None:
-            frame = encoder.decode(frame)
-        frame = frame.set_axis(pd.Index([f"prototype{k}" for k in numbers], name="prototype"), axis=0)
-        for position, (name, values) in enumerate(first.items()):
-            # Beside an attribute of the same name, the order of columns tells them apart.
-            frame.insert(position, name, values, allow_duplicates=True)
-        return frame.iloc[np.argsort(-first["share"], kind="stable")]
 
 
 @dataclass(frozen=True)
@@ -349,3 +245,120 @@ class Representer:
             return U if self.output == "membership" else U @ prototypes
 
         return represent
+
+
+def make_tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known: Sequence[Any]) -> list[Task]:
+    """The tasks of models on a table, of which each knows what :meth:`PrototypeModel._examine` has found."""
+    return [model._task(engine, table, about) for model, about in zip(models, known)]
+
+
+def fit_together(
+    fits: Sequence[Fits], make_tasks: Callable[..., list[Task]] = make_tasks, *, show_progress: bool = False
+) -> None:
+    """Fit models of one engine: every start is a search, and all of them are solved together.
+
+    After an interrupt models keep their best solution so far; KeyboardInterrupt is raised if some have none yet. A fit
+    whose loss is no number at any start is refused when the others are done.
+    """
+    models = [model for one in fits for model in one.models]
+    with ExitStack() as stack:
+        tables, tasks = list[Table](), list[Task]()
+        for one in fits:
+            table = stack.enter_context(_open(one))
+            known = [model._examine(table, one.X) for model in one.models]
+            engine = stack.enter_context(table.open_engine())
+            tables.append(table)
+            tasks += make_tasks(one.models, engine, table, known)
+        with ExitStack() as watched:
+            observers = [watched.enter_context(_observe(*one, show_progress)) for one in zip(models, tasks)]
+            found = solve([_pose(model, task, one) for model, task, one in zip(models, tasks, observers)])
+        ended = iter(zip(models, tasks, found))
+        for one, table in zip(fits, tables):
+            _conclude(table, list(islice(ended, len(one.models))))
+    for model, result in zip(models, found):
+        if result is None:
+            raise KeyboardInterrupt
+        _check_defined(model, *result)
+
+
+def _open(fits: Fits) -> Table:
+    """The table of models, with what they look at beside it. Sets the attributes of all that tell its columns."""
+    first, *others = fits.models
+
+    def validate(table: Any) -> NDArray[np.floating[Any]]:
+        validated = validate_data(first, table, dtype=FLOATS, ensure_min_samples=2)
+        names = getattr(first, "feature_names_in_", None)
+        for model in others:
+            model.n_features_in_ = first.n_features_in_
+            if names is not None:
+                model.feature_names_in_ = names
+            elif hasattr(model, "feature_names_in_"):
+                del model.feature_names_in_
+        return validated
+
+    beside = {name: getattr(fits, name) for model in fits.models for name in model._looks_at}
+    return open_table(fits.X, first.engine, validate, n_jobs=first.n_jobs, beside=beside)
+
+
+def _conclude(table: Table, ended: Sequence[tuple[Any, Task, Result | None]]) -> None:
+    """Have the models of a table keep what their searches have found."""
+    done = [(model, task, one) for model, task, one in ended if one is not None and one[0].stopped != "undefined"]
+    reached = [(task, solution) for _, task, (solution, _) in done]
+    fits = [(task.objective, task.packing, solution.parameters) for task, solution in reached]
+    shares = mean_memberships_at(fits, reached[0][0].sample_weight if reached else None)
+    for (model, task, one), reported, share in zip(done, _report_losses(reached), shares):
+        model._conclude(table, task, *one, reported, share)
+        _warn_unless_converged(model, one[0])
+
+
+def _check_defined(model: Any, solution: Solution, restarts: list[float]) -> None:
+    """Refuse a fit whose loss was no number at any start."""
+    if solution.stopped == "undefined":
+        raise IfairError(
+            f"the loss of {' '.join(repr(model).split())} is not a finite number at any of its {len(restarts)} starts: "
+            "numbers of X or of `init`, or weights, are so large that powers of them overflow"
+        )
+
+
+def _pose(model: Any, task: Task, observer: Observer | None) -> Problem:
+    one = Problem(task.objective, task.starts, task.packing, model.max_iter, model.tol, observer)
+    return one if task.rehearsed is None else replace(one, rehearsal=replace(one, objective=task.rehearsed))
+
+
+@contextmanager
+def _observe(model: Any, task: Task, show_progress: bool) -> Iterator[Observer | None]:
+    """Tell the model's progress bar and callback of every iteration; None where it has neither."""
+    bar = None
+    if show_progress and model.verbose:
+        bar = ProgressBar(len(task.starts), model.max_iter, model.tol, rehearses=task.rehearsed is not None)
+
+    def observer(progress: Progress) -> None:
+        if bar is not None:
+            bar(progress)
+        if model.callback is not None:
+            model.callback(progress.iteration, progress.loss, progress.gradient_norm)
+
+    try:
+        yield observer if bar or model.callback else None
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _warn_unless_converged(model: Any, solution: Solution) -> None:
+    """Warn of a fit that ended before `tol` was reached, and say why."""
+    reason = {
+        "max_iter": f"stopped at max_iter={model.max_iter} before it converged; raise max_iter, or tol",
+        "stalled": "stopped where no step lowers the loss any more, short of converging; try another random_state",
+        "interrupted": f"was interrupted after {solution.n_iter} iterations and keeps the best solution so far",
+        "callback": f"was ended by its callback after {solution.n_iter} iterations",
+    }.get(solution.stopped)
+    if reason:
+        message = f"{type(model).__name__} {reason} (loss {solution.losses.total:.6g})."
+        warn_user(message, ConvergenceWarning)
+
+
+def _report_losses(reached: Sequence[tuple[Task, Solution]]) -> list[Losses]:
+    """The losses that fits report of their solutions: those that were minimised, where there are no others."""
+    found = iter(losses_at([(task.reported, task.packing, one.parameters) for task, one in reached if task.reported]))
+    return [next(found) if task.reported else one.losses for task, one in reached]

@@ -14,24 +14,29 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from ifair.core.arrays import is_number
 from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
-from ifair.errors import IfairError, check_choice, nearest_name
+from ifair.errors import IfairError, nearest_name, unknown_choice
 from ifair.inputs.table import Table
 from ifair.metrics.arguments import check_weights
 
-STARTS = {"alpha_init": ("masked", "random"), "init": ("auto", "principal", "k-means++", "k-means", "uniform")}
-OUTPUTS = ("representation", "membership", "nearest")
+CHOICES = {"output": ("representation", "membership", "nearest"), "alpha_init": ("masked", "random")}
+"""The names that a parameter takes, of all estimators with prototypes; below, of each."""
+IFAIR_CHOICES = {
+    "fairness_distance": ("weighted", "euclidean"),
+    "reduction": ("mean", "sum", "norm"),
+    "utility_columns": ("all", "unprotected"),
+    "precision": ("auto", "single", "double"),
+    "pairs": ("auto", "all", "moments"),
+    "init": ("auto", "principal", "k-means++", "k-means", "uniform"),
+}
+LFR_CHOICES = {"init": ("k-means++", "k-means", "uniform"), "attribute_weights": ("shared", "per group")}
+OR_NUMBERS = ("alpha_init", "init", "pairs")
+"""Parameters that take numbers besides."""
 
 
 def check_parameters(estimator: Any) -> None:
     """Check the parameters of an IFair that need no data."""
-    _check_common(estimator, weights=("utility_weight", "fairness_weight"))
-    check_choice("fairness_distance", estimator.fairness_distance, ("weighted", "euclidean"))
-    check_choice("reduction", estimator.reduction, ("mean", "sum", "norm"))
-    check_choice("utility_columns", estimator.utility_columns, ("all", "unprotected"))
-    check_choice("precision", estimator.precision, ("auto", "single", "double"))
-    if isinstance(estimator.pairs, str):
-        check_choice("pairs", estimator.pairs, ("auto", "all", "moments"))
-    else:
+    _check_common(estimator, ("utility_weight", "fairness_weight"), IFAIR_CHOICES)
+    if not isinstance(estimator.pairs, str):
         check_positive_integer("pairs (a number of landmarks)", estimator.pairs)
     if estimator.pairs == "moments" and estimator.p != 2:
         raise IfairError(f"pairs='moments' has a closed form for p=2 only, got p={estimator.p!r}")
@@ -39,13 +44,10 @@ def check_parameters(estimator: Any) -> None:
 
 def check_lfr_parameters(estimator: Any) -> None:
     """Check the parameters of an LFR that need no data."""
-    _check_common(estimator, weights=("reconstruct_weight", "target_weight", "fairness_weight"))
-    if isinstance(estimator.init, str):
-        check_choice("init", estimator.init, ("k-means++", "k-means", "uniform"))
-    check_choice("attribute_weights", estimator.attribute_weights, ("shared", "per group"))
+    _check_common(estimator, ("reconstruct_weight", "target_weight", "fairness_weight"), LFR_CHOICES)
 
 
-def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
+def _check_common(estimator: Any, weights: tuple[str, ...], choices: dict[str, tuple[str, ...]]) -> None:
     for name in ("n_prototypes", "n_restarts", "max_iter"):
         check_positive_integer(name, getattr(estimator, name))
     for name in (*weights, "tol"):
@@ -63,11 +65,11 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
         )
     if not is_number(estimator.p) or not 1 <= estimator.p < np.inf:
         raise IfairError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
-    check_choice("output", estimator.output, OUTPUTS)
     check_engine(estimator.engine)
-    for name, choices in STARTS.items():
-        if isinstance(getattr(estimator, name), str):
-            check_choice(name, getattr(estimator, name), choices)
+    for name, known in (CHOICES | choices).items():
+        value = getattr(estimator, name)
+        if value not in known if isinstance(value, str) else name not in OR_NUMBERS:
+            raise unknown_choice(name, value, known)
     if isinstance(estimator.init, str) and estimator.init == "principal" and not isinstance(estimator.alpha_init, str):
         raise IfairError("init='principal' chooses the first weights itself; leave alpha_init='masked' or 'random'")
     if estimator.callback is not None and not callable(estimator.callback):

@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.training import Trained, fit_candidate
-from ifair.models.fitting import Task
 from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
+from ifair.models.prototypes import Task
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
 from ifair.reproduce import changes, labels
 from ifair.reproduce.case import Case, prepare
