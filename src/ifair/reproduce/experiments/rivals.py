@@ -14,7 +14,7 @@ from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spreads
 from ifair.evaluate.training import Outcome, decide
-from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import (
@@ -203,8 +203,8 @@ def _tabulate(rules: Chosen, ours: Chosen, measures: tuple[str, ...]) -> Table:
     for rule, rivals in rules.items():
         for name, one in {**ours.get(rule, {}), **rivals}.items():
             adversary = " / ".join(f"{auc['mean']:.2f}" for auc in one.get("adversaries", {}).values())
-            cells = [Number.from_spread(one["test"][m], digits=labels.digits(m)) for m in measures]
-            rows.append([labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary])
+            named = [labels.RULES[rule], NAMES.get(name) or labels.method(name)]
+            rows.append([*named, *labels.cells(one["test"], measures), adversary])
     return Table(rows)
 
 
