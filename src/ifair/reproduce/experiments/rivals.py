@@ -92,14 +92,13 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         "solver": {**SENSEI, "updates": max(100, profile.solver["max_iter"] // 3)},
     }
     remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
-    measured = {task: rows_by_split(earlier.get(task, ())) for task in profile.tasks}
     units = []
     for task, sources in profile.tasks.items():
-        rivals = [one for one in (sensei, remover) if is_installed(one["method"])]
-        rivals = rivals if task == "classification" else [one for one in rivals if one is remover]
+        measured = rows_by_split(earlier.get(task, ()))
+        possible = (sensei, remover) if task == "classification" else (remover,)
+        rivals = [one for one in possible if is_installed(one["method"])]
         for source, seed in profile.splits(sources):
-            ours = measured[task][source.name]
-            known = [_shorten(row, method) for method in BESIDE for row in ours[method][seed]]
+            known = [_shorten(row, m) for m in BESIDE for row in measured[source.name][m][seed]]
             for rival in rivals:
                 case = profile.case(source, seed, **rival, known=known if rival is rivals[-1] else [])
                 units.append(make_unit(measure_rival, case, rival["method"]))
