@@ -9,7 +9,7 @@ import pytest
 from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.profiles import PROFILES, Profile, Source
 
-from scripts import do, refuse
+from scripts import do, list_commands, refuse
 
 TINY = Profile(
     n_splits=2,
@@ -84,3 +84,12 @@ def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch, tmp_
     assert "search" not in done.stdout
     assert "left out: the experiment search, which needs optuna: pip install 'ifair[tune]'" in done.stderr
     assert "pip install 'ifair[tune]'" in refuse("reproduce", "--dry-run", "--only", "search")
+
+
+WITH_JOBS = [verb for verb, command in list_commands() if any("--jobs" in option.opts for option in command.params)]
+
+
+@pytest.mark.parametrize("verb", WITH_JOBS)
+def test_no_processes_at_all_are_refused(verb):
+    arguments = ["people.csv", "--protected", "sex"] if verb not in ("demo", "reproduce") else []
+    assert "'--jobs': 0 of them do nothing" in refuse(verb, *arguments, "--jobs", 0, code=2)

@@ -97,7 +97,7 @@ def test_one_fit_serves_all_families_of_a_split():
     profile = PROFILES["smoke"]
     case = profile.case(profile.classification[0], 0, profile.most_decided)
     parts = experiment.prepare(case)
-    families = score_families.ScoreFamilies(parts, case, lambda part, scores: experiment.auc(part.y, scores))
+    families = score_families.ScoreFamilies(parts, case)
     np.testing.assert_array_equal(families.inner_models["boosting"][0], families._trees[-1])
     model = KNeighborsClassifier(20).fit(parts.train.may_count, parts.train.y)
     votes = parts.train.y[families._voters[1][:, :20]].mean(axis=1)

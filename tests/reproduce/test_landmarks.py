@@ -5,7 +5,7 @@ import json
 import pytest
 from reproduce.made_up import brief, record, write_page
 
-from ifair.reproduce.experiments.landmarks import EXPERIMENT, compare_pairs, summarise
+from ifair.reproduce.experiments.landmarks import EXPERIMENT, compare_pairs
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def test_every_kind_of_fit_is_measured_and_too_many_landmarks_are_left_out(found
 
 
 def test_changes_are_against_all_pairs_with_and_without_their_sign(found):
-    kinds = summarise([record("credit", 0, found)])["credit"]["kinds"]
+    kinds = EXPERIMENT.summarise([record("credit", 0, found)])["credit"]["kinds"]
     test = found["rows"][0]["test"]
     change = test["landmarks_20"]["yNN"] - test["all_pairs"]["yNN"]
     assert kinds["landmarks_20"]["yNN"]["change"]["mean"] == pytest.approx(change)

@@ -9,7 +9,7 @@ from reproduce.made_up import brief, record, results_of
 from ifair.report.blocks import markdown
 from ifair.reproduce.case import measure_fit, prepare, train_setting
 from ifair.reproduce.deviations import describe_deviations
-from ifair.reproduce.experiments.lfr_readings import BASE, KINDS, compare_kinds, fit_kind, summarise
+from ifair.reproduce.experiments.lfr_readings import BASE, EXPERIMENT, KINDS, compare_kinds, fit_kind
 
 SETTING = {"K": 4, "A_x": 1.0, "A_y": 1.0, "A_z": 5.0}
 CASE = brief("credit", "lfr", max_records=240, grid={"K": [4], "weights": [[1.0, 1.0, 5.0]]})
@@ -30,7 +30,7 @@ def test_every_reading_is_measured_against_LFR_of_the_tables(found):
     assert (found["records"], row["setting"], set(row["test"])) == (80, SETTING, set(KINDS))
     parts = prepare(CASE)
     assert row["test"][BASE] == measure_fit(train_setting(CASE, parts, SETTING), parts)["test"]
-    kinds = summarise([record("credit", 0, found)])["credit"]["kinds"]
+    kinds = EXPERIMENT.summarise([record("credit", 0, found)])["credit"]["kinds"]
     change = row["test"]["no_labels"]["yNN"] - row["test"][BASE]["yNN"]
     assert kinds["no_labels"]["yNN"]["change"]["mean"] == pytest.approx(change)
     assert BASE not in kinds

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 from math import prod
 
@@ -69,7 +69,7 @@ def test_a_plan_covers_datasets_splits_and_rivals_with_no_more_settings_than_ifa
     sensei = next(unit for unit in units if unit.case.method == "sensei")
     n_settings = prod(len(values) for values in sensei.case.grid.values())
     assert 1 < n_settings <= len(profile.grid["K"]) * len(profile.grid["ratios"])
-    assert [Case(**json.loads(json.dumps(unit.case.to_dict()))) for unit in units] == [unit.case for unit in units]
+    assert [Case(**json.loads(json.dumps(asdict(unit.case)))) for unit in units] == [unit.case for unit in units]
 
 
 def test_what_is_not_installed_is_not_planned_and_said_to_be_left_out(monkeypatch):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -122,7 +122,7 @@ def test_readers_see_all_of_a_file_or_nothing_and_null_for_what_is_not_defined(t
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGKILL there")
 def test_killed_at_any_moment_the_next_run_ends_with_the_identical_result(units, tmp_path):
-    slow = [{**unit.case.to_dict(), "options": {**unit.case.options, "wait": 0.3}} for unit in units]
+    slow = [{**asdict(unit.case), "options": {**unit.case.options, "wait": 0.3}} for unit in units]
     script = textwrap.dedent(
         f"""
         import json, sys

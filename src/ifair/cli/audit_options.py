@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ifair.cli.live_progress import StepLines
-from ifair.cli.output import INPUT, join_options
+from ifair.cli.output import INPUT, jobs_option, join_options
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import IfairError
 from ifair.results import TUNING, Evidence, Tuning, read_results
@@ -71,7 +71,7 @@ audit_options = join_options(
     click.option("--unfavourable", is_flag=True, help="The positive outcome, or a high score, is bad for the person."),
     click.option("--resamples", type=click.IntRange(10), default=500, help="For every interval."),
     click.option("--people", "most_people", type=click.IntRange(33), default=10_000, help="Most to judge and show."),
-    click.option("--jobs", "n_jobs", type=int, default=-1, help="Processes; -1 for one per core."),
+    jobs_option("Processes", "n_jobs"),
 )
 
 

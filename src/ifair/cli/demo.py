@@ -8,7 +8,7 @@ import click
 
 from ifair.cli.extras import needs
 from ifair.cli.live_progress import StepLines
-from ifair.cli.output import json_option, output_option, prepare_output, write_text
+from ifair.cli.output import jobs_option, json_option, output_option, prepare_output, write_text
 from ifair.plain_data import format_json
 
 RESAMPLES = 200
@@ -21,7 +21,7 @@ MODELS = ("linear",)
 @click.command(short_help="See it work on embedded data; writes a report.")
 @output_option("Folder for report.html and evidence.json; made if need be.", "ifair-demo", folder=True)
 @click.option("--no-open", is_flag=True, help="Do not open the report, also where there is a display.")
-@click.option("--jobs", type=int, default=-1, help="Processes; -1 for one per core.")
+@jobs_option("Processes")
 @json_option("the evidence as JSON instead of a table")
 def demo(output: Path, no_open: bool, jobs: int, as_json: bool) -> None:
     """Decide about the people of German Credit, fairly, and write a report about it.

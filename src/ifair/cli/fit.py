@@ -8,7 +8,15 @@ import click
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
 from ifair.cli.audit_options import estimator_option, find_parity, parity_options, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import INPUT, echo_json, explain_write_errors, json_option, output_option, prepare_output
+from ifair.cli.output import (
+    INPUT,
+    echo_json,
+    explain_write_errors,
+    jobs_option,
+    json_option,
+    output_option,
+    prepare_output,
+)
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import list_given, make_printable, tell_warnings, warn
 from ifair.errors import IfairError
@@ -55,7 +63,7 @@ REPRESENTING = ("prototypes", "utility", "fairness", "freeze", "restarts", "max_
 @click.option("--restarts", type=click.IntRange(1), default=3, help="Starts to try.")
 @click.option("--max-iter", type=click.IntRange(1), default=1000, help="Most iterations of a start.")
 @click.option("--seed", type=int, help="Same seed, same model; that of the tuning, or 0, by default.")
-@click.option("--jobs", type=int, default=-1, help="Threads; -1 for one per core.")
+@jobs_option("Threads")
 @output_option("The model file to write, such as model.ifair.")
 @json_option("what was learned as JSON, for scripts")
 def fit(

@@ -70,6 +70,18 @@ def prepare_output(path: Path, kind: str, *others: Path) -> None:
     check_output(path, kind, inputs=named, force=bool(context.meta.get(FORCE)))
 
 
+def jobs_option(what: str, *names: str) -> Decorator:
+    """The option ``--jobs``; ``names`` is what the command calls it, if anything else."""
+
+    def refuse_none(_context: click.Context, _option: click.Parameter, jobs: int) -> int:
+        if jobs == 0:
+            raise click.BadParameter("0 of them do nothing; 1 for one, -1 for one per core")
+        return jobs
+
+    help_text = f"{what}; -1 for one per core."
+    return click.option("--jobs", *names, type=int, default=-1, callback=refuse_none, help=help_text)
+
+
 def json_option(what: str) -> Decorator:
     """The flag ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what}.")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import EXTRAS, needs
-from ifair.cli.output import json_option, output_option, prepare_output
+from ifair.cli.output import jobs_option, json_option, output_option, prepare_output
 from ifair.errors import IfairError, install_hint
 from ifair.plain_data import ResultsError, format_json
 
@@ -22,7 +22,7 @@ from ifair.plain_data import ResultsError, format_json
     help="How much: a taste on embedded data, all datasets on a reduced grid, or the paper's grid.",
 )
 @output_option("Folder for the results; a run that was stopped goes on from there.", "ifair-reproduce", folder=True)
-@click.option("--jobs", type=int, default=-1, help="Processes; -1 for one per core.")
+@jobs_option("Processes")
 @click.option(
     "--only", multiple=True, help="Run only this experiment (and what it builds on); may be given several times."
 )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from ifair.evaluate.training import Trained, choose_engine, train_many
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A method on one split of a dataset. Plain data, so that it can be written to a file and hashed."""
+    """A method on one split of a dataset. Plain data, so that ``asdict`` of it can be written to a file and hashed."""
 
     dataset: str  # a dataset of the registry, or "synthetic"
     seed: int  # of the split (or of the points that are drawn), and of the method
@@ -34,10 +34,6 @@ class Case:
     # What a model does not learn from: "thirds", two thirds of the records (whole queries of a ranking); "candidates",
     # two thirds of the records whatever their query; "nothing".
     held_out: str = "thirds"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The case as plain data; ``Case(**data)`` reads it."""
-        return asdict(self)
 
     def engine_solver(self, part: Part, n_fits: int = 1) -> dict[str, Any]:
         """The solver, on a GPU where there is one and so many fits of a part keep it busy."""

@@ -10,6 +10,7 @@ from ifair.evaluate.training import Trained
 from ifair.report.blocks import add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import measure_fit
+from ifair.reproduce.experiment import for_each_dataset
 
 MEASURES = ("AUC", "AUC_of_scores", "yNN", "Parity")
 
@@ -41,13 +42,12 @@ def measure_kinds(parts: Split, fits: Mapping[str, Sequence[tuple[Mapping[str, A
     return {"records": len(parts.train), "rows": rows}
 
 
-def summarise_changes(results: Sequence[Mapping[str, Any]], base: str) -> Changes:
-    """What kinds of fit change against the base, over all settings and splits.
-
-    Results are those of :func:`measure_kinds`.
-    """
+@for_each_dataset()
+def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
+    """What kinds of fit change against the first, over all settings and splits, from :func:`measure_kinds`."""
     tests = [row["test"] for result in results for row in result["rows"]]
-    found: dict[str, dict[str, Change]] = {kind: {} for kind in tests[0] if kind != base}
+    base, *others = tests[0]
+    found: dict[str, dict[str, Change]] = {kind: {} for kind in others}
     for kind, name in product(found, MEASURES):
         changes = [test[kind][name] - test[base][name] for test in tests if kind in test]
         found[kind][name] = {"change": spread(changes), "size": spread([abs(change) for change in changes])}

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TypedDict
+from typing import Any
 
 from joblib import effective_n_jobs
 
@@ -30,16 +30,11 @@ GRIDS = ("classification", "ranking", "readings", "sensitivity")
 """Experiments whose units fit a profile's whole grid."""
 
 
-class UnitTimes(TypedDict):
-    """By experiment and dataset the mean seconds of a unit, and the machine and version that they were measured on."""
+def average_units(results: Results) -> dict[str, Any]:
+    """The times of a run of the full profile, for the table ``unit_seconds.json``.
 
-    machine: str
-    version: str
-    seconds: dict[str, dict[str, float]]
-
-
-def average_units(results: Results) -> UnitTimes:
-    """The times of a run of the full profile, for the table ``unit_seconds.json``."""
+    By experiment and dataset the mean ``seconds`` of a unit, and the ``machine`` and ``version`` that took them.
+    """
     environments = [run["environment"] for parts in results["runs"].values() for run in parts.values()]
     return {
         "machine": max((one["machine"] for one in environments), key=lambda name: ("NVIDIA" in name, -len(name))),
@@ -52,7 +47,7 @@ def average_units(results: Results) -> UnitTimes:
 
 
 @cache
-def known_times() -> UnitTimes:
+def known_times() -> dict[str, Any]:
     """The table: written by ``docs/results/draw.py --times`` from a run of a few splits by the code as it is."""
     return json.loads(files("ifair.reproduce").joinpath("unit_seconds.json").read_text(encoding="utf-8"))
 

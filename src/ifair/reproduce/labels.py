@@ -1,10 +1,11 @@
 """How methods, datasets, measures and rules are called on the page, and how they are drawn."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
-from ifair.report.blocks import Line, Strong
+from ifair.evaluate.statistics import Spreads
+from ifair.report.blocks import Line, Number, Strong
 from ifair.report.pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
 
 Task = Literal["classification", "ranking"]
@@ -120,6 +121,13 @@ def measure(name: str) -> str:
 def digits(name: str) -> int:
     """Decimals of a measure that has no number of the paper's beside it: percentages need fewer."""
     return 1 if name.startswith("percent_") else 2
+
+
+def cells(reached: Spreads, measures: Iterable[str], printed: Mapping[str, float] | None = None) -> list[Line]:
+    """Measures as cells of a table, in one that has the paper's numbers beside those that were ``printed``."""
+    if printed is None:
+        return [Number.from_spread(reached[name], digits=digits(name)) for name in measures]
+    return [Number.from_spread(reached[name], printed.get(name)) for name in measures]
 
 
 def style(name: str) -> tuple[str, str]:

@@ -58,7 +58,7 @@ class Unit:
     @property
     def key(self) -> str:
         """A name that changes with whatever may change the result."""
-        text = json.dumps([__version__, self.function, self.case.to_dict()], sort_keys=True)
+        text = json.dumps([__version__, self.function, asdict(self.case)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def run(self) -> Any:

@@ -1,6 +1,6 @@
 """Scores of every family of methods that consistent decisions are compared with, with as many settings each."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from ifair.evaluate.candidates import EUCLIDEAN, Candidate, make_model
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.training import fit_model, fit_representations, model_scores
 from ifair.graph import NeighbourIndex, neighbour_graph, newcomer_scores, smooth
+from ifair.metrics import auc, average_precision_at_k
 from ifair.reproduce.case import Case
 
 Floats = NDArray[np.float64]
@@ -40,16 +41,20 @@ Scored = tuple[str, dict[str, Any], Sequence[Floats]]
 """The family, the setting, and the scores of the validation and of the test people."""
 
 
+def mean_precision(part: Part, scores: Floats) -> float:
+    """MAP of the first ten alone: nothing else of a ranking need be measured."""
+    return float(np.mean([average_precision_at_k(part.y[rows], scores[rows], k=10) for rows, _ in part.rankings]))
+
+
 @dataclass(frozen=True)
 class ScoreFamilies:
     """Every family of methods on one split: what is searched or fitted once serves all of them.
 
-    The linear model that is smoothed has the penalty that is best by the ``utility`` of a part and its scores.
+    The linear model that is smoothed has the penalty that is most useful on validation.
     """
 
     parts: Split
     case: Case
-    utility: Callable[[Part, Floats], float]
 
     def __iter__(self) -> Iterator[Scored]:
         """Every setting of every family."""
@@ -73,7 +78,8 @@ class ScoreFamilies:
         """By name the scores of the held-out parts, and out of fold those of the training people; rankings in units
         of 1."""
         train, validation, task = self.parts.train, self.parts.validation, self.parts.task
-        best = int(np.argmax([self.utility(validation, scores) for scores, _ in self._linear]))
+        utility = mean_precision if task == "ranking" else lambda part, scores: auc(part.y, scores)
+        best = int(np.argmax([utility(validation, scores) for scores, _ in self._linear]))
         fitted = {
             "linear": (self._linear[best], self._make_linear(PENALTIES[best])),
             "boosting": (self._trees[-1], self._make_booster(LEAVES[-1])),

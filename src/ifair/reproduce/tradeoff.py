@@ -113,14 +113,16 @@ def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list
     return pooled
 
 
-def compare_rows(reached: Mapping[str, Rows], ours: str) -> dict[str, dict[str, Comparison]]:
-    """By measure and rival, what ours reached on every split less what the rival did."""
+def compare_rows(
+    reached: Mapping[str, Rows], ours: str, measures: Collection[str] = ()
+) -> dict[str, dict[str, Comparison]]:
+    """By measure (of these, or of all) and rival, what ours reached on every split less what the rival did."""
     return {
         measure: compare(
             [row[measure] for row in reached[ours]],
             {method: [row[measure] for row in rows] for method, rows in reached.items() if method != ours},
         )
-        for measure in reached[ours][0]
+        for measure in measures or reached[ours][0]
     }
 
 
@@ -320,18 +322,13 @@ def describe_collapse(summary: TradeOff) -> list[Block]:
 def draw_collapse(summaries: Mapping[str, TradeOff]) -> Figure:
     """Where in the grid fits end at a constant: a panel for every dataset and variant of iFair, K down, lambda : mu
     across."""
-    shown = {
-        (dataset, method): [point for point in points if "constant" in point]
-        for dataset, summary in summaries.items()
-        for method, points in summary["points"].items()
-        if method.startswith("ifair")
-    }
-    variants = list(dict.fromkeys(method for _, method in shown))
+    methods = dict.fromkeys(method for summary in summaries.values() for method in summary["points"])
+    variants = [method for method in methods if method.startswith("ifair")]
     figure = new_figure(0.9 + 1.25 * len(summaries), 9.0)
     panels = figure.subplots(len(summaries), len(variants), squeeze=False)
-    for row, dataset in zip(panels, summaries):
+    for row, (dataset, summary) in zip(panels, summaries.items()):
         for axes, method in zip(row, variants):
-            points = shown.get((dataset, method), [])
+            points = [point for point in summary["points"].get(method, []) if "constant" in point]
             sizes = sorted({point["setting"]["K"] for point in points})
             weights = sorted({point["setting"]["mu"] for point in points})
             shares = np.full((len(sizes), len(weights)), np.nan)

@@ -104,19 +104,11 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset, split, variant and mark; those of one split in a row, for they share its preparation."""
     taste = len(profile.grid["K"]) == 1
     sources = profile.classification if taste else profile.sources
+    grid = {"K": profile.grid["K"][:2], "ratios": RATIOS}
+    solver = {**profile.solver, "max_iter": min(profile.solver["max_iter"], MAX_ITERATIONS)}
+    changed: Any = {"most": MOST, "grid": grid, "solver": solver}
     return [
-        make_unit(
-            measure_variant,
-            profile.case(
-                source,
-                seed,
-                MOST,
-                method=variant,
-                grid={"K": profile.grid["K"][:2], "ratios": RATIOS},
-                solver={**profile.solver, "max_iter": min(profile.solver["max_iter"], MAX_ITERATIONS)},
-            ),
-            labels.variant(variant),
-        )
+        make_unit(measure_variant, profile.case(source, seed, method=variant, **changed), labels.variant(variant))
         for source, seed in profile.splits(sources)
         for variant in (TASTE if taste else (*VARIANTS, *MARKS))
         if variant not in OF_SCALE or find_about(source.name).task != "ranking"
@@ -171,12 +163,11 @@ def summarise(by_variant: Mapping[str, Sequence[Any]]) -> Ablation:
         for name, results in by_variant.items()
         if name not in skipped
     }
-    shown = {name: [{measure: row[measure] for measure in SHOWN} for row in rows] for name, rows in reached.items()}
     paper = [row["hypervolume"] for row in reached[BASE]]
     return {
         "utility": "MAP" if "MAP" in reached[BASE][0] else "AUC",
         "variants": {name: spreads(rows) for name, rows in reached.items()},
-        "against_paper": compare_rows(shown, BASE),
+        "against_paper": compare_rows(reached, BASE, SHOWN),
         "ahead": {
             name: sum(row["hypervolume"] > base for row, base in zip(rows, paper)) for name, rows in reached.items()
         },

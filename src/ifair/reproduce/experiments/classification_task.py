@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ifair.evaluate.fronts import pareto_front
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Finding, Heading, Picture, Strong, Table, Text, add_sign
 from ifair.reproduce import labels, tradeoff
 from ifair.reproduce.case import measure_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
@@ -96,9 +96,7 @@ def tabulate(results: Results, dataset: str) -> Table:
         rows.append([Strong(title), *("" for _ in MEASURES)])
         for method in methods:
             by, test = printed.get(method, {}).get(dataset, {}), summary["rules"][rule][method]["test"]
-            rows.append(
-                [labels.method(method), *(Number.from_spread(test[measure], by.get(measure)) for measure in MEASURES)]
-            )
+            rows.append([labels.method(method), *labels.cells(test, MEASURES, by)])
 
     fixed = [method for method, points in summary["points"].items() if not points[0]["setting"]]
     add("untuned", "balanced", fixed, paper["baseline"])

@@ -15,7 +15,6 @@ from ifair.graph import neighbour_graph, select, smooth
 from ifair.metrics import (
     adversary,
     auc,
-    average_precision_at_k,
     consistency,
     equal_opportunity,
     hard_auc,
@@ -27,7 +26,7 @@ from ifair.report.pictures import add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, make_unit
-from ifair.reproduce.score_families import POST, STRENGTHS, ScoreFamilies
+from ifair.reproduce.score_families import POST, STRENGTHS, ScoreFamilies, mean_precision
 from ifair.reproduce.tradeoff import find_front
 from ifair.reproduce.verdicts import NO, YES, format_difference
 from ifair.results import Results
@@ -109,25 +108,22 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 def measure_decisions(case: Case) -> dict[str, Any]:
     """All settings of all families on one split: measures on validation and test; and what smoothing does to people."""
     parts = prepare(case)
-    ranking = parts.task == "ranking"
-    rate = 0.0 if ranking else float(np.mean(parts.train.y))
-    families = ScoreFamilies(parts, case, _find_precision if ranking else lambda part, scores: auc(part.y, scores))
+    families, rate = ScoreFamilies(parts, case), float(np.mean(parts.train.y))
     rows: dict[str, list[dict[str, Any]]] = {}
     for family, setting, (chosen_on, judged_on) in families:
         thresholds = np.quantile(chosen_on, [1 - share for share in RATES])
-        found = {
-            name: _judge_ranking(part, scores) if ranking else _judge_scores(part, scores, rate, thresholds)
-            for name, part, scores in (
-                ("validation", parts.validation, chosen_on),
-                ("test", parts.test, judged_on),
-            )
-        }
-        rows.setdefault(family, []).append({"setting": setting, **found})
+        validation = _judge_scores(parts.validation, chosen_on, rate, thresholds)
+        test = _judge_scores(parts.test, judged_on, rate, thresholds)
+        rows.setdefault(family, []).append({"setting": setting, "validation": validation, "test": test})
+    ranking = parts.task == "ranking"
     effects = {} if ranking else _measure_effects(parts, families.inner_models["boosting"][0][1], rate)
     return {"rows": rows, "effects": effects}
 
 
 def _judge_scores(part: Part, scores: Floats, rate: float, thresholds: Floats) -> dict[str, Any]:
+    if part.query is not None:
+        same = [consistency(scale_to_unit(scores[rows]), neighbours=near, kind="score") for rows, near in part.rankings]
+        return {"MAP": mean_precision(part, scores), "yNN": float(np.mean(same))}
     chosen = select(scores, rate=rate).chosen.astype(int)
     return {
         "AUC": hard_auc(part.y, chosen),
@@ -150,15 +146,6 @@ def judge_thresholds(y: Floats, scores: Floats, thresholds: Floats, near: NDArra
     utility = 0.5 * (1 + chosen[y == 1].mean(axis=0) - chosen[y == 0].mean(axis=0))
     unlike = (chosen[near] != chosen[:, None]).mean(axis=(0, 1))
     return [{"AUC": float(a), "yNN": float(1 - b)} for a, b in zip(utility, unlike)]
-
-
-def _judge_ranking(part: Part, scores: Floats) -> dict[str, float]:
-    same = [consistency(scale_to_unit(scores[rows]), neighbours=near, kind="score") for rows, near in part.rankings]
-    return {"MAP": _find_precision(part, scores), "yNN": float(np.mean(same))}
-
-
-def _find_precision(part: Part, scores: Floats) -> float:
-    return float(np.mean([average_precision_at_k(part.y[rows], scores[rows], k=10) for rows, _ in part.rankings]))
 
 
 def _measure_effects(parts: Split, plain: Floats, rate: float) -> dict[str, dict[str, float]]:

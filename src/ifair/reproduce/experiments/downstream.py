@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ifair.evaluate.candidates import CLASSIFIERS, REGRESSORS
 from ifair.evaluate.measures import UTILITY, measure_mapped
 from ifair.evaluate.statistics import Spreads, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, plan_chosen
@@ -93,8 +93,7 @@ def _tabulate_details(dataset: str, models: Models, task: labels.Task) -> list[B
     rows: list[list[Line]] = [["model", "representation", *map(labels.measure, measures)]]
     for model, by_method in models.items():
         for method, found in by_method.items():
-            cells = [Number.from_spread(found[name], digits=labels.digits(name)) for name in measures]
-            rows.append([labels.model(model, task), labels.method(method), *cells])
+            rows.append([labels.model(model, task), labels.method(method), *labels.cells(found, measures)])
     return [Text(f"{labels.dataset(dataset)}, mean ± standard deviation:"), Table(rows)]
 
 

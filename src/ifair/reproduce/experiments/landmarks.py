@@ -1,6 +1,5 @@
 """Beyond the paper: do landmarks change the conclusions? The same fits with all pairs, and from another start."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +7,7 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
 from ifair.reproduce import changes, labels
 from ifair.reproduce.case import Case, prepare, train_grid
 from ifair.reproduce.changes import ANOTHER_START, Changes
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, make_unit
 from ifair.results import Results
 
 SIZES = (100, 300, 1000)
@@ -20,18 +19,10 @@ RATIOS = ((0.9, 0.1), (0.5, 0.5), (0.1, 0.9))
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset with a label and split, iFair-b at the smallest K of the grid."""
+    grid = {"K": profile.grid["K"][:1], "ratios": RATIOS, "landmarks": SIZES}
+    changed: Any = {"method": "ifair-b", "grid": grid, "solver": {**profile.solver, "n_restarts": 1}}
     return [
-        make_unit(
-            compare_pairs,
-            profile.case(
-                source,
-                seed,
-                (None, MAX_TRAINING),
-                method="ifair-b",
-                grid={"K": profile.grid["K"][:1], "ratios": RATIOS, "landmarks": SIZES},
-                solver={**profile.solver, "n_restarts": 1},
-            ),
-        )
+        make_unit(compare_pairs, profile.case(source, seed, (None, MAX_TRAINING), **changed))
         for source, seed in profile.splits(profile.classification)
     ]
 
@@ -47,12 +38,6 @@ def compare_pairs(case: Case) -> dict[str, Any]:
     kinds = {"all_pairs": every, ANOTHER_START: replace(every, seed=case.seed + 1_000_003)}
     kinds |= {f"landmarks_{size}": replace(case, solver={**case.solver, "pairs": size}) for size in sizes}
     return changes.measure_kinds(parts, {kind: train_grid(one, parts) for kind, one in kinds.items()})
-
-
-@for_each_dataset()
-def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
-    """What ``changes.summarise_changes`` says, against all pairs."""
-    return changes.summarise_changes(results, "all_pairs")
 
 
 def section(found: dict[str, Changes], results: Results) -> list[Block]:
@@ -86,4 +71,4 @@ def _name_kind(kind: str) -> str:
     return f"{int(kind.removeprefix('landmarks_')):,} landmarks"
 
 
-EXPERIMENT = Experiment("landmarks", 120, plan, summarise, section, by_dataset=True)
+EXPERIMENT = Experiment("landmarks", 120, plan, changes.summarise, section, by_dataset=True)

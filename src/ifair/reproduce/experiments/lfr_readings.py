@@ -18,7 +18,7 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
 from ifair.reproduce import changes, labels
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.changes import ANOTHER_START, Changes
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, make_unit
 from ifair.results import Results
 
 WEIGHTS = ((1.0, 10.0, 0.1), (100.0, 10.0, 0.1), (10.0, 0.1, 0.05), (1.0, 0.05, 10.0))
@@ -93,12 +93,6 @@ def fit_kind(kind: str, case: Case, parts: Split, settings: Sequence[Mapping[str
     ]
 
 
-@for_each_dataset()
-def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
-    """What ``changes.summarise_changes`` says, against LFR as it is in the tables."""
-    return changes.summarise_changes(results, BASE)
-
-
 def section(found: dict[str, Changes], results: Results) -> list[Block]:
     """What changes where LFR is read otherwise, beside what another start changes."""
     return [
@@ -124,4 +118,4 @@ def _describe_changes(dataset: str, kinds: Mapping[str, Mapping[str, changes.Cha
     return labels.line(dataset, f": what changes more than another start does: {'; '.join(said) or 'nothing'}.")
 
 
-EXPERIMENT = Experiment("lfr", 125, plan, summarise, section, by_dataset=True)
+EXPERIMENT = Experiment("lfr", 125, plan, changes.summarise, section, by_dataset=True)

@@ -11,7 +11,7 @@ import numpy as np
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.statistics import Spreads, spreads
 from ifair.evaluate.training import Trained
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
+from ifair.report.blocks import Block, Finding, Heading, Line, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLUE, GREY, RED, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_chosen
@@ -82,12 +82,9 @@ def section(found: dict[str, Curve], results: Results) -> list[Block]:
         ),
     ]
     for dataset, by in found.items():
-        rows: list[list[Any]] = [["p", *map(labels.measure, (*MEASURES, "percent_held"))]]
-        for p, test in [("without", by["without"]), *((f"{row['p']:g}", row["test"]) for row in by["rows"])]:
-            cells = [Number.from_spread(test[name], digits=labels.digits(name)) for name in MEASURES]
-            rows.append(
-                [p, *cells, Number.from_spread(test["percent_held"], digits=1) if "percent_held" in test else ""]
-            )
+        rows: list[list[Line]] = [["p", *map(labels.measure, (*MEASURES, "percent_held"))]]
+        rows.append(["without", *labels.cells(by["without"], MEASURES), ""])
+        rows += [[f"{row['p']:g}", *labels.cells(row["test"], (*MEASURES, "percent_held"))] for row in by["rows"]]
         blocks += [Heading(labels.dataset(dataset), 3), Table(rows)]
     return blocks
 

@@ -16,7 +16,7 @@ from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spreads, spreads
 from ifair.evaluate.training import Outcome, Trained, train_many
-from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
+from ifair.report.blocks import Block, Finding, Heading, Table, Text, add_sign
 from ifair.reproduce import labels, tradeoff
 from ifair.reproduce.case import Case, measure_fit, prepare, train_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
@@ -169,13 +169,11 @@ def draw(found: dict[str, RankingTradeOff], results: Results) -> Figures:
 def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Table:
     """The paper's table for one dataset, of these methods or of all that belong there."""
     found = EXPERIMENT.find(results)[dataset]["rules"]["balanced"]
-    rows: list[list[Any]] = [["method", *map(labels.measure, COLUMNS)]]
-    for method in methods or list_methods(results, dataset):
-        printed = find_printed(results, dataset, method)
-        rows.append(
-            [labels.method(method), *(Number.from_spread(found[method]["test"][m], printed.get(m)) for m in COLUMNS)]
-        )
-    return Table(rows)
+    rows = [
+        [labels.method(method), *labels.cells(found[method]["test"], COLUMNS, find_printed(results, dataset, method))]
+        for method in methods or list_methods(results, dataset)
+    ]
+    return Table([["method", *map(labels.measure, COLUMNS)], *rows])
 
 
 def find_printed(results: Results, dataset: str, method: str) -> dict[str, float]:

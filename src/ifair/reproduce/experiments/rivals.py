@@ -14,7 +14,7 @@ from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spreads
 from ifair.evaluate.training import Outcome, decide
-from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import (
@@ -92,14 +92,13 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         "solver": {**SENSEI, "updates": max(100, profile.solver["max_iter"] // 3)},
     }
     remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
-    measured = {task: rows_by_split(earlier.get(task, ())) for task in profile.tasks}
     units = []
     for task, sources in profile.tasks.items():
-        rivals = [one for one in (sensei, remover) if is_installed(one["method"])]
-        rivals = rivals if task == "classification" else [one for one in rivals if one is remover]
+        measured = rows_by_split(earlier.get(task, ()))
+        possible = (sensei, remover) if task == "classification" else (remover,)
+        rivals = [one for one in possible if is_installed(one["method"])]
         for source, seed in profile.splits(sources):
-            ours = measured[task][source.name]
-            known = [_shorten(row, method) for method in BESIDE for row in ours[method][seed]]
+            known = [_shorten(row, m) for m in BESIDE for row in measured[source.name][m][seed]]
             for rival in rivals:
                 case = profile.case(source, seed, **rival, known=known if rival is rivals[-1] else [])
                 units.append(make_unit(measure_rival, case, rival["method"]))
@@ -203,8 +202,8 @@ def _tabulate(rules: Chosen, ours: Chosen, measures: tuple[str, ...]) -> Table:
     for rule, rivals in rules.items():
         for name, one in {**ours.get(rule, {}), **rivals}.items():
             adversary = " / ".join(f"{auc['mean']:.2f}" for auc in one.get("adversaries", {}).values())
-            cells = [Number.from_spread(one["test"][m], digits=labels.digits(m)) for m in measures]
-            rows.append([labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary])
+            named = [labels.RULES[rule], NAMES.get(name) or labels.method(name)]
+            rows.append([*named, *labels.cells(one["test"], measures), adversary])
     return Table(rows)
 
 

@@ -85,26 +85,19 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """One search for every dataset and split, beside what the grid has found there."""
     n_grid = len(profile.grid["K"]) * len(profile.grid["ratios"])
     n_trials = max(min(8, n_grid), ceil(n_grid / 4))
-    measured = {task: rows_by_split(earlier.get(task, ())) for task in profile.tasks}
-    return [
-        make_unit(
-            explore,
-            profile.case(
-                source,
-                seed,
-                method=METHOD,
-                grid={"n_trials": n_trials},
-                known=[_shorten(row, UTILITY[task]) for row in measured[task][source.name][METHOD][seed]],
-            ),
-        )
-        for task, sources in profile.tasks.items()
-        for source, seed in profile.splits(sources)
-    ]
+    units = []
+    for task, sources in profile.tasks.items():
+        measured = rows_by_split(earlier.get(task, ()))
+        for source, seed in profile.splits(sources):
+            known = [_shorten(row, UTILITY[task]) for row in measured[source.name][METHOD][seed]]
+            case = profile.case(source, seed, method=METHOD, grid={"n_trials": n_trials}, known=known)
+            units.append(make_unit(explore, case))
+    return units
 
 
 def _shorten(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
     """A row with the two measures that matter here."""
-    parts = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in ("validation", "test")}
+    parts = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in PARTS}
     return {"setting": row["setting"], **parts}
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from ifair.evaluate.measures import ranking_measures
 from ifair.evaluate.rules import choose_row
 from ifair.evaluate.statistics import Spread, Spreads, spread, spreads
-from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
+from ifair.report.blocks import Block, Finding, Heading, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit, share_grid
@@ -86,9 +86,8 @@ def _tabulate(found: Iterable[Row], results: Results) -> Table:
     printed = {tuple(row["weights"]): row for row in results["paper"]["sensitivity"]}
     rows: list[list[Any]] = [["work, education, views", "base rate", *map(labels.measure, MEASURES)]]
     for row in found:
-        paper = printed.get(tuple(row["weights"]), {})
-        cells = [Number.from_spread(row["base_rate"], paper.get("base_rate"))]
-        cells += [Number.from_spread(row["test"][measure], paper.get(measure)) for measure in MEASURES]
+        reached = {"base_rate": row["base_rate"], **row["test"]}
+        cells = labels.cells(reached, ("base_rate", *MEASURES), printed.get(tuple(row["weights"]), {}))
         rows.append([", ".join(f"{weight:g}" for weight in row["weights"]), *cells])
     return Table(rows)
 

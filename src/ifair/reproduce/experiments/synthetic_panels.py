@@ -17,7 +17,7 @@ from ifair.evaluate.rules import choose
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spreads, spreads
 from ifair.evaluate.training import Trained, fit_model
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text
+from ifair.report.blocks import Block, Finding, Heading, Picture, Table, Text
 from ifair.report.pictures import BLUE, ORANGE, Figure, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_grid
@@ -166,11 +166,11 @@ def section(found: Study, results: Results) -> list[Block]:
         ),
     ]
     for rule, words in RULES.items():
-        rows: list[list[Any]] = [["group", "method", *MEASURES]]
-        for variant, methods in found.items():
-            for method, by in methods.items():
-                cells = [Number.from_spread(by["measures"][rule][name]) for name in MEASURES]
-                rows.append([VARIANTS[variant], labels.method(method), *cells])
+        rows = [
+            [VARIANTS[variant], labels.method(method), *labels.cells(by["measures"][rule], MEASURES)]
+            for variant, methods in found.items()
+            for method, by in methods.items()
+        ]
         blocks += [
             Heading(words[0].upper() + words[1:], 3),
             Picture(
@@ -179,7 +179,7 @@ def section(found: Study, results: Results) -> list[Block]:
                 "columns. As in the paper, blue is A = 0 and orange A = 1, circles are Y = 0 and plus signs Y = 1; the "
                 "line is the classifier's boundary.",
             ),
-            Table(rows),
+            Table([["group", "method", *MEASURES], *rows]),
         ]
     return blocks
 
