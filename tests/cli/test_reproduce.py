@@ -55,8 +55,8 @@ def test_a_folder_holds_one_profile_and_an_unknown_experiment_is_named(tiny, tmp
     ("altered", "said"),
     [
         ({"version": 2}, "is of version 2"),
-        ({"experiments": {"landmarks": {"credit": {"records": "many", "kinds": {}}}}}, "credit.records must be int"),
-        ({"experiments": {"landmarks": {"credit": {"records": 3, "kinds": {}}}}}, "cannot show (StopIteration"),
+        ({"experiments": {"lfr": {"credit": {"records": "many", "kinds": {}}}}}, "credit.records must be int"),
+        ({"experiments": {"lfr": {"credit": {"records": 3, "kinds": {}}}}}, "cannot show (StopIteration"),
     ],
     ids=["old", "of another type", "incomplete"],
 )

@@ -25,27 +25,44 @@ def test_sections_of_what_was_not_run_are_empty():
 
 
 def test_every_printed_number_stands_beside_ours_once_in_a_reading(committed):
-    cells = {title: len(found) for title, found in collect_printed(list_blocks(committed)).items()}
-    # Three datasets: full data, and three methods under three rules, five measures each. Two datasets: seven methods,
-    # of which FA*IR twice without correction, four measures. Seven rows of weights, base rate and four measures, twice.
+    printed = collect_printed(list_blocks(committed))
+    cells = {title: {len(found) for found in by.values()} for title, by in printed.items()}
+    # Three datasets: full data, and three methods under three rules. Two datasets: seven methods, of which FA*IR twice
+    # without correction. Seven rows of weights, twice.
     expected = {
-        "Classification": 3 * (1 + 9) * 5,
-        "Ranking": 2 * (7 + 2) * 4,
-        "Weights of the score on Xing": 2 * 7 * 5,
+        "Classification": {3 * (1 + 6)},
+        "Classification, the fairest settings": {3 * 3},
+        "Ranking": {2 * (7 + 2)},
+        "Weights of the score on Xing": {2 * 7},
     }
     assert cells == expected
+    assert [len(by) for by in printed.values()] == [5, 5, 4, 5]
 
 
 def test_the_page_counts_the_numbers_that_agree(committed):
-    apart = []
-    for row in committed["experiments"]["sensitivity"]:
-        printed = next(paper for paper in committed["paper"]["sensitivity"] if paper["weights"] == row["weights"])
-        for name in ("base_rate", "MAP", "KT", "yNN", "percent_protected"):
+    page = format_markdown(committed)
+    for name in ("base_rate", "MAP", "KT", "yNN", "percent_protected"):
+        apart = []
+        for row in committed["experiments"]["sensitivity"]:
+            printed = next(paper for paper in committed["paper"]["sensitivity"] if paper["weights"] == row["weights"])
             share = 100 if name in ("base_rate", "percent_protected") else 1
             apart.append(abs({**row, **row["test"]}[name]["mean"] - printed[name]) / share)
-    near = sum(one <= 0.05 for one in apart)
-    row = f"| Weights of the score on Xing | {len(apart)} | {np.mean(apart):.3f} | {near} |"
-    assert row in format_markdown(committed)
+        near, measure = f"{sum(one <= 0.05 for one in apart)} of {len(apart)}", name.replace("percent_", "% ")
+        row = f"| Weights of the score on Xing | {measure.replace('_', ' ')} | {near} | {np.mean(apart):.3f} |"
+        assert row in page
+        assert f"{measure.replace('_', ' ')} {near}" in page
+
+
+def test_the_first_screen_tells_where_nothing_but_reconstruction_was_chosen_and_what_a_longer_search_changes(committed):
+    for dataset, summary in committed["experiments"]["classification"].items():
+        settings = summary["rules"]["balanced"]["ifair-b"]["settings"]
+        for number, setting in enumerate(settings):
+            setting["mu"] = float(number >= 2)
+        changed = committed["experiments"]["ifair"][dataset]["ifair-b"]["kinds"]["searched_longer"]["yNN"]["change"]
+        changed["mean"] = -0.2 if dataset == "credit" else 0.1
+    page = format_markdown(committed)
+    assert "on so many splits: COMPAS 2 of 20, Census 2 of 3, Credit 2 of 20." in page
+    assert "most on Credit (yNN -0.200; see the deviations)" in page
 
 
 def test_tables_of_a_small_profile_say_so_and_a_page_has_one_profile(committed, tmp_path):

@@ -7,10 +7,9 @@ from typing import Any, TypedDict
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spread, spread
 from ifair.evaluate.training import Trained
-from ifair.report.blocks import add_sign
+from ifair.report.blocks import Line, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import measure_fit
-from ifair.reproduce.experiment import for_each_dataset
 
 MEASURES = ("AUC", "AUC_of_scores", "yNN", "Parity")
 
@@ -32,18 +31,24 @@ class Changes(TypedDict):
     kinds: dict[str, dict[str, Change]]
 
 
-def measure_kinds(parts: Split, fits: Mapping[str, Sequence[tuple[Mapping[str, Any], Trained]]]) -> dict[str, Any]:
+Fits = tuple[Split, Sequence[tuple[Mapping[str, Any], Trained]]]
+"""Settings with what was trained at them, and the parts that they were trained and are measured on."""
+
+
+def measure_kinds(fits: Mapping[str, Fits]) -> dict[str, Any]:
     """The ``records`` learned from, and ``rows``: every ``setting`` with its measures on ``test`` by kind of fit."""
-    tests = {kind: [measure_fit(trained, parts)["test"] for _, trained in found] for kind, found in fits.items()}
-    settings = [setting for setting, _ in next(iter(fits.values()))]
+    parts, found = next(iter(fits.values()))
+    settings = [setting for setting, _ in found]
+    tests = {
+        kind: [measure_fit(trained, parts)["test"] for _, trained in found] for kind, (parts, found) in fits.items()
+    }
     rows = [
         {"setting": one, "test": {kind: found[i] for kind, found in tests.items()}} for i, one in enumerate(settings)
     ]
     return {"records": len(parts.train), "rows": rows}
 
 
-@for_each_dataset()
-def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
+def summarise_kinds(results: Sequence[Mapping[str, Any]]) -> Changes:
     """What kinds of fit change against the first, over all settings and splits, from :func:`measure_kinds`."""
     tests = [row["test"] for result in results for row in result["rows"]]
     base, *others = tests[0]
@@ -70,9 +75,11 @@ def say_change(one: Change) -> str:
     return f"{add_sign(one['change']['mean'], 3)} / {one['size']['mean']:.3f}"
 
 
-def find_larger(kinds: Mapping[str, Mapping[str, Change]], kind: str) -> list[str]:
-    """The measures that a kind of fit changes more than another start does."""
-    start = kinds[ANOTHER_START]
-    return [
-        labels.measure(name) for name, by in kinds[kind].items() if by["size"]["mean"] > start[name]["size"]["mean"]
-    ]
+def describe_larger(dataset: str, one: Changes, name_kind: Callable[[str], str]) -> Line:
+    """Which kinds of fit change which measures more than another start does."""
+    start, said = one["kinds"][ANOTHER_START], []
+    for kind, by in one["kinds"].items():
+        larger = [labels.measure(name) for name in by if by[name]["size"]["mean"] > start[name]["size"]["mean"]]
+        if larger:
+            said.append(f"{name_kind(kind)} ({', '.join(larger)})")
+    return labels.line(dataset, f": what changes more than another start does: {'; '.join(said) or 'nothing'}.")

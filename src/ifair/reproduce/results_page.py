@@ -1,7 +1,6 @@
 """The whole page: what was run, what holds and what does not, every section, and the deviations."""
 
 from collections import Counter
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
@@ -14,10 +13,10 @@ from ifair.reproduce import labels
 from ifair.reproduce.deviations import describe_deviations
 from ifair.reproduce.experiment import JUDGED, Figures, find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
-from ifair.reproduce.first_screen import collect_printed, find_small_profile, summarise_page
+from ifair.reproduce.first_screen import Printed, collect_printed, count_near, find_small_profile, summarise_page
 from ifair.reproduce.profiles import PROFILES
 from ifair.reproduce.runner import RunError, write_text
-from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, YES
+from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, NO, OPEN, UNTESTED, YES
 from ifair.results import Results, Source
 
 VERSIONS = ("ifair", "python", "numpy", "scipy", "scikit-learn")
@@ -150,7 +149,8 @@ def _introduce(results: Results) -> list[Block]:
                 "the splits, and how far they are apart. The difference is ",
                 Strong("bold"),
                 f" where it is larger than {MARGIN} before rounding (five points of a percentage): up to that the two "
-                "count as equivalent, however much splits differ. Where only ours is given, the paper prints no "
+                "count as equivalent, however much splits differ. All measures are the better the higher, but for % "
+                "protected, of which there is no best. Where only ours is given, the paper prints no "
                 "number, and where ± is missing there was a single run.",
             )
         ),
@@ -161,19 +161,19 @@ def _introduce(results: Results) -> list[Block]:
     ]
 
 
-def _describe_findings(found: list[Finding], printed: Mapping[str, list[Number]]) -> list[Block]:
+def _describe_findings(found: list[Finding], printed: Printed) -> list[Block]:
     counts = Counter(finding.verdict for finding in found)
     if not found:
         return [Text("Nothing was run, or not enough, that a claim of the paper could be judged by.")]
-    held = [sum(blocks.inlines(line)[0] == YES for line in finding.evidence) for finding in found]
-    rows = [[one.claim, one.verdict, f"{n} of {len(one.evidence)}"] for one, n in zip(found, held)]
+    rows = [[finding.claim, finding.verdict, _count_parts(finding)] for finding in found]
     return [
         Text(
             f"Of {len(found)} claims of the paper, in our words: hold here {counts[HOLDS]}, hold in part "
             f"{counts[IN_PART]}, do not hold {counts[FAILS]}, not tested {counts[OPEN]}. Each verdict is computed by "
             "the rule beside it: a claim holds if all of its parts do, and in part if some do. Clearly above or below "
-            "means by the corrected resampled t-test (Nadeau and Bengio), which allows for splits of one "
-            "table overlapping, p-values adjusted after Holm for all rivals, at 5 %. With fewer than "
+            "means by the corrected resampled t-test (Nadeau and Bengio), which allows for splits of one table "
+            "overlapping (as many records to test on as to learn from), p-values adjusted after Holm for all rivals, "
+            "at 5 %. With fewer than "
             f"{LEAST_SPLITS} splits nothing is "
             "tested, and the part, marked with a dash, decides nothing. A claim that does not hold here has not been "
             "shown by these runs, which is less than being shown to be false."
@@ -185,11 +185,19 @@ def _describe_findings(found: list[Finding], printed: Mapping[str, list[Number]]
     ]
 
 
-def _tabulate_agreement(printed: Mapping[str, list[Number]]) -> list[Block]:
-    """How near the paper's numbers are to ours, section by section."""
+def _count_parts(finding: Finding) -> str:
+    """How many parts of a claim hold, of those that were tested, and how many were not."""
+    marks = Counter(blocks.inlines(line)[0] for line in finding.evidence)
+    untested = f", {marks[UNTESTED]} not tested" if marks[UNTESTED] else ""
+    return f"{marks[YES]} of {marks[YES] + marks[NO]}{untested}"
+
+
+def _tabulate_agreement(printed: Printed) -> list[Block]:
+    """How near the paper's numbers are to ours, section by section and measure by measure."""
     rows = [
-        [title, str(len(cells)), f"{fmean(c.distance for c in cells):.3f}", str(sum(not c.far for c in cells))]
-        for title, cells in printed.items()
+        [title, measure, count_near(cells), f"{fmean(cell.distance for cell in cells):.3f}"]
+        for title, by in printed.items()
+        for measure, cells in by.items()
     ]
     if not rows:
         return []
@@ -198,7 +206,7 @@ def _tabulate_agreement(printed: Mapping[str, list[Number]]) -> list[Block]:
             "The paper's numbers and ours, percentages as hundredths; a number that is compared with two readings of "
             "ours counts twice:"
         ),
-        Table([["section", "comparisons", "mean absolute difference", f"within {MARGIN}"], *rows]),
+        Table([["section", "measure", f"within {MARGIN}", "mean absolute difference"], *rows]),
     ]
 
 

@@ -26,11 +26,13 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class Choice(TypedDict):
-    """What a rule chose of a method on validation data: a setting for every split, what they reached on test, and of
-    rivals the AUC of ``adversaries`` that guess the group."""
+    """What a rule chose of a method on validation data: a setting for every split, what they reached on test, over the
+    splits and split by split (files of an earlier version lack that), and of rivals the AUC of ``adversaries`` that
+    guess the group."""
 
     settings: list[dict[str, Any]]
     test: Spreads
+    by_split: NotRequired[list[dict[str, float]]]
     adversaries: NotRequired[Spreads]
 
 
@@ -97,6 +99,7 @@ def describe_choices(chosen: Mapping[str, Mapping[str, Rows]]) -> Chosen:
             choice = found[rule][method] = {
                 "settings": [row["setting"] for row in rows],
                 "test": spreads([row["test"] for row in rows]),
+                "by_split": [row["test"] for row in rows],
             }
             if "adversaries" in rows[0]:
                 choice["adversaries"] = spreads([row["adversaries"] for row in rows])
@@ -270,13 +273,26 @@ def describe_volumes(summaries: Mapping[str, TradeOff]) -> list[Block]:
     return [*blocks, Bullets([_compare_with_best(dataset, by) for dataset, by in volumes.items()])]
 
 
+def compare_areas(found: Volumes) -> dict[str, float]:
+    """The area under the front of all settings of iFair-b, and of every rival with as many, or with all that it has."""
+    whole = list(found["by_settings"]["ifair-b"].values())[-1]["mean"]
+    areas = {"ifair-b": whole}
+    for rival, n in found["compared_at"].items():
+        known = found["by_settings"][rival].get(str(n))
+        areas[rival] = whole - found["comparisons"][rival]["difference"] if known is None else known["mean"]
+    return areas
+
+
 def _tabulate_volumes(found: Volumes) -> list[list[str]]:
     """One row per method, one column for every number of settings that several methods have or one ends at."""
     sizes = sorted({int(size) for by in found["by_settings"].values() for size in by})
-    rows = [["settings", *map(str, sizes)]]
+    rows, compared = [["settings", *map(str, sizes)]], compare_areas(found)
     for method, by in found["by_settings"].items():
         star = " *" if method in found["comparisons"] and is_clear(found["comparisons"][method]) else ""
-        cells = [f"{100 * by[str(size)]['mean']:.2f}" if str(size) in by else "" for size in sizes]
+        areas = {size: one["mean"] for size, one in by.items()}
+        if method in found["compared_at"]:
+            areas.setdefault(str(found["compared_at"][method]), compared[method])
+        cells = [f"{100 * areas[str(size)]:.2f}" if str(size) in areas else "" for size in sizes]
         rows.append([labels.method(method) + star, *cells])
     return rows
 

@@ -14,7 +14,7 @@ from ifair.reproduce import labels, tradeoff
 from ifair.reproduce.case import measure_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
 from ifair.reproduce.tradeoff import OURS, TradeOff
-from ifair.reproduce.verdicts import format_p, format_spread, judge_claim
+from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
 
 MEASURES = ("Acc", "AUC", "EqOpp", "Parity", "yNN")
@@ -141,8 +141,8 @@ def judge(found: dict[str, TradeOff], results: Results) -> list[Finding]:
         *judge_claim(
             "iFair-b is the overall winner: on the Pareto front of all methods on every dataset.",
             "Of the settings of all methods in the paper some of iFair-b's are on the joint front with an AUC above "
-            f"{CHANCE + ON_PAR}, and where hypervolumes were measured, its front covers more of the plane than that of "
-            "any other with as many settings.",
+            f"{CHANCE + ON_PAR}, and the front of all its settings covers more of the plane than that of any other "
+            "with as many settings, or all that it has.",
             [_judge_fronts(dataset, summary) for dataset, summary in found.items()],
         ),
         *judge_claim(
@@ -172,13 +172,13 @@ def _judge_fronts(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     line = f"{labels.dataset(dataset)}: {mine} of the {int(telling.sum())} settings on the joint front are iFair-b's"
     ahead = [mine > 0]
     for reference, by in summary["hypervolume"].items():
-        compared = {m: one for m, one in by["comparisons"].items() if m in PAPERS}
-        best = min(compared, key=lambda m: compared[m]["difference"])
-        ahead.append(compared[best]["difference"] > 0)
-        hundredths = 100 * compared[best]["difference"]
+        areas = {m: 100 * area for m, area in tradeoff.compare_areas(by).items() if m in PAPERS}
+        ours = areas.pop("ifair-b")
+        best = max(areas, key=lambda m: areas[m])
+        ahead.append(ours > areas[best])
         line += (
-            f"; above {REFERENCES[reference]} its front covers {add_sign(hundredths)} hundredths "
-            f"against that of {labels.method(best)} with as many settings ({format_p(compared[best]['adjusted'])})"
+            f"; above {REFERENCES[reference]} its front covers {ours:.2f} hundredths, that of {labels.method(best)} "
+            f"with {labels.count(by['compared_at'][best], 'setting')} {areas[best]:.2f}"
         )
     return all(ahead), line
 

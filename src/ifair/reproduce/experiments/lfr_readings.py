@@ -14,11 +14,11 @@ from ifair.evaluate.training import Trained, fit_candidate
 from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
 from ifair.models.prototypes import Task
-from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
+from ifair.report.blocks import Block, Bullets, Heading, Table, Text
 from ifair.reproduce import changes, labels
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.changes import ANOTHER_START, Changes
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
 from ifair.results import Results
 
 WEIGHTS = ((1.0, 10.0, 0.1), (100.0, 10.0, 0.1), (10.0, 0.1, 0.05), (1.0, 0.05, 10.0))
@@ -73,8 +73,9 @@ def compare_kinds(case: Case) -> dict[str, Any]:
     parts = prepare(case)
     names = ("K", "A_x", "A_y", "A_z")
     settings = [dict(zip(names, (k, *weights))) for k in case.grid["K"] for weights in case.grid["weights"]]
-    fits = {kind: list(zip(settings, fit_kind(kind, case, parts, settings))) for kind in KINDS}
-    return changes.measure_kinds(parts, fits)
+    return changes.measure_kinds(
+        {kind: (parts, list(zip(settings, fit_kind(kind, case, parts, settings)))) for kind in KINDS}
+    )
 
 
 def fit_kind(kind: str, case: Case, parts: Split, settings: Sequence[Mapping[str, Any]]) -> list[Trained]:
@@ -105,17 +106,14 @@ def section(found: dict[str, Changes], results: Results) -> list[Block]:
             f"size. The tables choose among many weights on validation instead."
         ),
         Table(changes.tabulate_changes(found, labels.variant)),
-        Bullets([_describe_changes(dataset, one["kinds"]) for dataset, one in found.items()]),
+        Bullets([changes.describe_larger(dataset, one, labels.variant) for dataset, one in found.items()]),
     ]
 
 
-def _describe_changes(dataset: str, kinds: Mapping[str, Mapping[str, changes.Change]]) -> Line:
-    """What changes more than another start?"""
-    larger = {
-        labels.variant(kind): ", ".join(changes.find_larger(kinds, kind)) for kind in kinds if kind != ANOTHER_START
-    }
-    said = [f"{kind} ({names})" for kind, names in larger.items() if names]
-    return labels.line(dataset, f": what changes more than another start does: {'; '.join(said) or 'nothing'}.")
+@for_each_dataset()
+def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
+    """What kinds of fit change."""
+    return changes.summarise_kinds(results)
 
 
-EXPERIMENT = Experiment("lfr", 125, plan, changes.summarise, section, by_dataset=True)
+EXPERIMENT = Experiment("lfr", 125, plan, summarise, section, by_dataset=True)

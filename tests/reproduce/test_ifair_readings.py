@@ -1,0 +1,60 @@
+"""iFair and SVD with one thing changed at a time, beside what another start changes."""
+
+import json
+
+import numpy as np
+import pytest
+from reproduce.made_up import brief, record, write_page
+
+from ifair.reproduce.case import prepare
+from ifair.reproduce.experiments.ifair_readings import BASE, EXPERIMENT, LONGER, NOT_CENTRED, _move_back, compare_kinds
+
+GRID = {"K": [4], "ratios": [[0.5, 0.5]], "landmarks": [20, 5000]}
+
+
+def small_case(method):
+    return brief("credit", method, max_records=240, grid=GRID)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return {method: compare_kinds(small_case(method)) for method in ("ifair-b", "svd-masked")}
+
+
+def test_every_kind_of_fit_is_measured_and_too_many_landmarks_are_left_out(found):
+    assert json.loads(json.dumps(found)) == found
+    kinds = {method: list(one["rows"][0]["test"]) for method, one in found.items()}
+    assert kinds == {
+        "ifair-b": [BASE, "another_start", LONGER, "landmarks_20", NOT_CENTRED],
+        "svd-masked": [BASE, NOT_CENTRED],
+    }
+    assert found["ifair-b"]["records"] == 80
+
+
+def test_columns_that_are_not_centred_have_their_zero_where_the_table_has_it():
+    parts = prepare(small_case("svd-masked"))
+    months = parts.test.records.frame["duration_months"].to_numpy()
+    there = _move_back(parts).test.X["duration_months"].to_numpy()
+    np.testing.assert_allclose(there * parts.encoder.scale_[list(parts.test.X).index("duration_months")], months)
+    assert (_move_back(parts).train.X["housing=own"] == 0.0).any()
+
+
+def test_changes_are_against_the_first_kind_with_and_without_their_sign(found):
+    records = [record("credit", 0, one, method=method) for method, one in found.items()]
+    kinds = EXPERIMENT.summarise(records)["credit"]["ifair-b"]["kinds"]
+    test = found["ifair-b"]["rows"][0]["test"]
+    change = test["landmarks_20"]["yNN"] - test[BASE]["yNN"]
+    assert kinds["landmarks_20"]["yNN"]["change"]["mean"] == pytest.approx(change)
+    assert kinds["landmarks_20"]["yNN"]["size"]["mean"] == pytest.approx(abs(change))
+    assert BASE not in kinds
+
+
+def test_what_is_changed_is_told_beside_what_the_start_changes(committed):
+    kinds = committed["experiments"]["ifair"]["credit"]["ifair-b"]["kinds"]
+    for name in kinds["another_start"]:
+        for kind in kinds:
+            kinds[kind][name]["size"]["mean"] = 0.0
+    for name in ("AUC", "yNN"):
+        kinds["landmarks_300"][name]["size"]["mean"] = 1.0
+    told = "**Credit**: what changes more than another start does: 300 landmarks (AUC, yNN)."
+    assert told in write_page(EXPERIMENT, committed)
