@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -40,10 +40,8 @@ class DiskTable(Table):
 
     all_pairs_up_to = ALL_PAIRS_UP_TO
 
-    def __init__(
-        self, records: ChunkReader, validate: Validate, *, engine: str, n_jobs: int | None, beside: Mapping[str, Any]
-    ) -> None:
-        super().__init__(engine, n_jobs, beside)
+    def __init__(self, records: ChunkReader, validate: Validate, **options: Any) -> None:
+        super().__init__(**options)
         self.records = records
         self.n_features, self.dtype = records.shape[1], records.dtype
         blank: Any = np.zeros((min(len(records), 2), self.n_features), dtype=self.dtype)

@@ -69,7 +69,7 @@ class Table(ABC):
     dtype: np.dtype[Any]
     """Precision of what records are mapped to, single or double."""
 
-    def __init__(self, engine: str, n_jobs: int | None, beside: Mapping[str, Any]) -> None:
+    def __init__(self, *, engine: str, n_jobs: int | None, beside: Mapping[str, Any]) -> None:
         self.engine, self.n_jobs, self.beside = engine, n_jobs, beside
         self._resources, self._known = ExitStack(), dict[str, Any]()
 
@@ -145,10 +145,8 @@ class Table(ABC):
 class MemoryTable(Table):
     """Records in memory."""
 
-    def __init__(
-        self, X: Any, validate: Validate, *, engine: str, n_jobs: int | None, beside: Mapping[str, Any]
-    ) -> None:
-        super().__init__(engine, n_jobs, beside)
+    def __init__(self, X: Any, validate: Validate, **options: Any) -> None:
+        super().__init__(**options)
         self.X = validate(X)
         self.n_features, self.dtype = self.X.shape[1], self.X.dtype
 
