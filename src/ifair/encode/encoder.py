@@ -359,11 +359,9 @@ class Encoder(TransformerMixin, BaseEstimator):
                 known |= dict.fromkeys(rare, known.pop(INFREQUENT))
         fills: dict[int, Any] = {}
         if numbers:
-            empty = np.full((1, len(numbers)), np.nan)
-            fills |= dict(zip(numbers, _transform_array(self._median, empty)[0].tolist()))
+            fills |= dict(zip(numbers, self._median.statistics_.tolist()))
         if places and self.missing == "impute":
-            nobody = np.full((1, len(places)), None, dtype=object)
-            fills |= dict(zip(places, _transform_array(self._most_frequent, nobody)[0]))
+            fills |= dict(zip(places, self._most_frequent.statistics_))
         found = [
             Cells(attribute, numbers.get(i, -1), fills.get(i), places.get(i, {}), flags.get(i))
             for i, attribute in enumerate(self._plan)

@@ -131,7 +131,8 @@ class MappedRecords:
         self.X: NDArray[Any] = np.asarray(X)
         self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-        self._map = _releasable_map(X)
+        backing, mode = _find_map(X)
+        self._map = backing if mode in ("r", "r+", "w+") and hasattr(mmap, "MADV_DONTNEED") else None
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -163,12 +164,6 @@ def _find_map(X: Any) -> tuple[Any, str]:
         mode = getattr(owner, "mode", mode) or mode
         owner = getattr(owner, "base", None)
     return owner, mode
-
-
-def _releasable_map(X: Any) -> Any:
-    """The map of an array if its pages can be given back without losing changes, else None."""
-    backing, mode = _find_map(X)
-    return backing if mode in ("r", "r+", "w+") and hasattr(mmap, "MADV_DONTNEED") else None
 
 
 def find_records(
