@@ -5,12 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ifair.encode import Encoder as Encoder
-    from ifair.models.consistent import (
-        ConsistentClassifier as ConsistentClassifier,
-    )
-    from ifair.models.consistent import (
-        ConsistentRegressor as ConsistentRegressor,
-    )
+    from ifair.models.consistent import ConsistentClassifier as ConsistentClassifier
+    from ifair.models.consistent import ConsistentRegressor as ConsistentRegressor
     from ifair.models.ifair import IFair as IFair
     from ifair.models.lfr import LFR as LFR
     from ifair.models.many import fit_many as fit_many

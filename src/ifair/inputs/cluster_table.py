@@ -16,16 +16,7 @@ from ifair.engines.sharded import ShardedEngine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.disk import check_finite
 from ifair.inputs.partitions import map_partitions
-from ifair.inputs.table import (
-    ColumnStatistics,
-    Floats,
-    RowMap,
-    Table,
-    Validate,
-    find_names,
-    is_collection,
-    map_array,
-)
+from ifair.inputs.table import ColumnStatistics, Floats, RowMap, Table, Validate, find_names, is_collection, map_array
 
 
 class ClusterTable(Table):

@@ -17,16 +17,7 @@ from ifair.engines.engine import Engine, blocks
 from ifair.engines.streamed import ChunkReader, StreamedEngine, chunk_rows, prefetch
 from ifair.errors import IfairError
 from ifair.inputs.parquet import ParquetRecords
-from ifair.inputs.table import (
-    MAPPED_ROWS,
-    ColumnStatistics,
-    Floats,
-    RowMap,
-    Table,
-    Validate,
-    find_names,
-    map_array,
-)
+from ifair.inputs.table import MAPPED_ROWS, ColumnStatistics, Floats, RowMap, Table, Validate, find_names, map_array
 
 ALL_PAIRS_UP_TO = 50_000
 """Records of which all pairs are compared; more than this neither time nor memory would allow."""
