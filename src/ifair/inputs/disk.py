@@ -209,8 +209,6 @@ def read_records(
     ``columns`` chooses, from the names of all columns, those to read, where there are names.
     """
     path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read records from")
     if path.suffix != ".npy":
         return ParquetRecords(path, columns)
     X = np.load(path, mmap_mode="r")
