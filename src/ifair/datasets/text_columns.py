@@ -1,6 +1,6 @@
 """Columns of published text files: read as text, then parsed to numbers and categories.
 
-Nothing is checked here: a file comes this far only if its checksum says that it is the published one.
+Nothing is checked here: a file comes this far if its checksum says that it is the published one, or with the package.
 """
 
 import io
@@ -13,8 +13,7 @@ import pandas as pd
 def read_columns(content: bytes, wanted: Collection[str], **options: Any) -> pd.DataFrame:
     """The wanted columns of a table, their cells as they stand; further options are those of pandas.
 
-    All others go no further: this is where personal data stays behind. Of columns with the same name
-    the first counts.
+    All others go no further: this is where personal data stays behind. Of columns with the same name the first counts.
     """
     return pd.read_csv(io.BytesIO(content), usecols=list(wanted), dtype=object, keep_default_na=False, **options)
 
