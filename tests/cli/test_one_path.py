@@ -135,22 +135,6 @@ def test_what_contradicts_a_tuning_or_needs_one_is_refused(place, tmp_path, argu
     assert "--choice and --as-audited are about a point of a tuning: name it with --tuning FILE" in said
 
 
-def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
-    (tmp_path / "our_models.py").write_text(
-        "from sklearn.naive_bayes import GaussianNB\ndef make_bayes(): return GaussianNB(var_smoothing=1e-6)\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    searched = ["--trials", 4, "--estimator", "our_models:make_bayes", "-o", "tuning.json"]
-    with few_candidates():
-        do("tune", place / "people.csv", *ROLES, *searched)
-    tuning = json.loads((tmp_path / "tuning.json").read_text())
-    assert "our_models:make_bayes" in {p["candidate"]["model"] for p in tuning["trials"] if p["role"] == "ours"}
-    learned = ["--consistent", 0.1, "--estimator", "our_models:make_bayes", "-o", "m.ifair"]
-    do("fit", place / "people.csv", *ROLES, *learned)
-    assert type(ifair.load("m.ifair").estimator_[-1]).__name__ == "GaussianNB"
-
-
 def test_a_parity_is_tuned_and_kept_up_to_the_decisions(place, tmp_path):
     tuning, model, table = tmp_path / "tuning.json", tmp_path / "m.ifair", place / "people.csv"
     searched = ["--trials", 2, "--estimator", "linear", "--parity", "selection", "-o", tuning]
@@ -166,23 +150,21 @@ def test_a_parity_is_tuned_and_kept_up_to_the_decisions(place, tmp_path):
     assert np.ptp(decided["decision"].groupby(people["sex"]).mean()) < 0.02
 
 
-def test_boosted_trees_need_nobodys_word(place, tmp_path, few_trees):
-    model = tmp_path / "m.ifair"
-    told = do("fit", place / "people.csv", *ROLES, "--consistent", 0.1, "--estimator", "boosting", "-o", model).stderr
-    assert "vouch" not in told
-    do("decide", place / "newcomers.csv", "--model", model, "-o", tmp_path / "decided.csv")
-    do("transform", model, place / "newcomers.csv", "--decide", "-o", tmp_path / "scored.csv")
-
-
-def test_a_type_of_ones_own_is_told_of_in_fit_and_vouched_for_in_decide_and_transform(place, tmp_path, monkeypatch):
-    (tmp_path / "our_types.py").write_text(
-        "from sklearn.linear_model import LogisticRegression\nclass Scorer(LogisticRegression): pass\n"
+def test_a_model_of_ones_own_is_tuned_shipped_and_vouched_for_by_whoever_decides(place, tmp_path, monkeypatch):
+    (tmp_path / "our_models.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\n"
+        "class Bayes(GaussianNB): pass\n"
+        "def make_bayes(): return Bayes(var_smoothing=1e-6)\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    fitted = ["--consistent", 0.1, "--estimator", "our_types:Scorer", "-o", "m.ifair"]
-    told = do("fit", place / "people.csv", *ROLES, *fitted).stderr
-    vouch = ["--trusted", "our_types.Scorer"]
+    own = ["--estimator", "our_models:make_bayes"]
+    with few_candidates():
+        do("tune", place / "people.csv", *ROLES, "--trials", 4, *own, "-o", "tuning.json")
+    tuning = json.loads((tmp_path / "tuning.json").read_text())
+    assert own[1] in {p["candidate"]["model"] for p in tuning["trials"] if p["role"] == "ours"}
+    told = do("fit", place / "people.csv", *ROLES, "--consistent", 0.1, *own, "-o", "m.ifair").stderr
+    vouch = ["--trusted", "our_models.Bayes"]
     assert f"must vouch for them with {' '.join(vouch)}" in " ".join(told.split())
     assert "ModelFileWarning" not in told
     said = refuse("decide", place / "newcomers.csv", "--model", "m.ifair", "-o", "decided.csv")
