@@ -1,4 +1,4 @@
-"""No verb destroys a file that it was not meant to write."""
+"""Files that verbs are given: what cannot be read is told in a line, and nothing is destroyed that is not meant."""
 
 import json
 import os
@@ -40,6 +40,7 @@ def is_folder(parameter):
 
 
 COMMANDS = dict(list_commands())
+INPUTS = [(verb, name) for verb, command in COMMANDS.items() for name in list_paths(command) if name in READ]
 OUTPUTS = [
     (verb, name)
     for verb, command in COMMANDS.items()
@@ -88,6 +89,51 @@ def test_every_file_that_a_verb_names_is_known_here_as_read_or_written():
     assert named == {*READ, *WRITTEN}
     folders = [verb for verb, command in COMMANDS.items() if any(map(is_folder, list_paths(command).values()))]
     assert set(folders) == set(FOLDERS)
+
+
+def refuse_input(place, verb, name, path):
+    """What a verb says of a file that it cannot read, in one line and with exit code 1; it leaves nothing behind."""
+    before = sorted(place.iterdir())
+    done = run_verb(place, verb, **{name: path})
+    assert done.exit_code == 1, done.output
+    assert isinstance(done.exception, SystemExit)
+    assert sorted(place.iterdir()) == before
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(("Warning", "protected:"))]
+    assert len(lines) == 1, done.stderr
+    assert path.name in lines[0]
+    assert f"did you mean '{path.name}'" not in lines[0]
+    return lines[0]
+
+
+@pytest.mark.parametrize(("verb", "name"), INPUTS)
+def test_a_folder_or_nothing_where_a_file_should_be_is_called_so(place, verb, name):
+    for path in (place / "folder.csv", place / "folder.json"):
+        path.mkdir()
+        assert "is a folder" in refuse_input(place, verb, name, path)
+    assert "there is no file" in refuse_input(place, verb, name, place / "missing.csv")
+    if name == "model":
+        assert "not a model file" in refuse_input(place, verb, name, place / "people.csv")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are set otherwise there")
+@pytest.mark.parametrize(("verb", "name"), INPUTS)
+def test_a_file_that_may_not_be_read_says_so(place, verb, name):
+    path = place / "secret.csv"
+    path.write_text("sex,hired\n")
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read everything")
+    assert "permission denied" in refuse_input(place, verb, name, path).lower()
+
+
+def test_a_table_and_a_model_that_the_system_refuses_say_so(place, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("ifair.tables.read.os.access", lambda path, _: Path(path).name != "people.csv")
+    assert "permission denied" in refuse_input(place, "transform", "table", place / "people.csv")
+    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    assert "permission denied" in refuse_input(place, "inspect", "model", place / "model.ifair")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need privileges there")
