@@ -105,24 +105,14 @@ def named_applicants():
 
 
 def staff(n=120):
-    """People with an identifier, two protected columns, gaps, and an outcome that depends on the attributes."""
-    rng = np.random.default_rng(0)
-    sex = rng.choice(["f", "m"], n, p=[0.4, 0.6])
-    experience = rng.gamma(3, 2, n).round(1)
-    people = pd.DataFrame(
-        {
-            "person": [f"{i:04d}" for i in range(n)],
-            "sex": sex,
-            "age": rng.integers(18, 66, n),
-            "experience": np.where(rng.random(n) < 0.1, np.nan, experience),
-            "job": rng.choice(["clerk", "nurse", "welder"], n),
-            "owns_home": rng.random(n) < 0.4,
-            "team": rng.choice(["north", "south", "west"], n),
-            "rating": (experience + (sex == "m") + rng.normal(size=n)).round(2),
-        }
-    )
-    people["hired"] = np.where(people["rating"] > people["rating"].median(), "yes", "no")
-    return people
+    """The applicants with an identifier that begins with zeros, two protected columns, and an outcome in words."""
+    people = applicants(n).rename(columns={"owns home": "owns_home"})
+    people["person"] = [f"{i:04d}" for i in range(n)]
+    people["sex"] = people["sex"].map({"female": "f", "male": "m"})
+    people["age"] = (people["height"] - 130).astype(int)
+    people["team"] = people["team"].map(lambda team: ("north", "south", "west")[int(team[-1]) % 3])
+    people["hired"] = people["hired"].map({0: "no", 1: "yes"})
+    return people[["person", "sex", "age", "experience", "job", "owns_home", "team", "rating", "hired"]]
 
 
 def dataset(task="classification", protected=("sex", "origin"), frame=None):
