@@ -32,6 +32,12 @@ def found():
     return small_evidence()
 
 
+@pytest.fixture(scope="module")
+def parts():
+    """The split that the evidence is about."""
+    return split_table(dataset(), 0)
+
+
 def test_the_people_are_those_of_the_table(found):
     people, table = table_of(found), applicants()
     rows = [int(id_[1:]) for id_ in people.index]
@@ -47,8 +53,7 @@ def test_measures_are_what_the_scores_shown_give_by_scikit_learn_and_plain_loops
     check_measures(found)
 
 
-def test_peers_are_nearest_on_what_may_count_and_within_reach(found):
-    parts = split_table(dataset(), 0)
+def test_peers_are_nearest_on_what_may_count_and_within_reach(found, parts):
     rebuilt = Similarity.from_dict(json.loads(json.dumps(found["settings"]["similarity"])))
     apart = rebuilt.distances(parts.test.records.frame.drop(columns=["sex", "origin"]))
     np.fill_diagonal(apart, np.inf)
@@ -61,8 +66,7 @@ def test_peers_are_nearest_on_what_may_count_and_within_reach(found):
     assert 0 < alone == found["settings"]["without_peers"] < 40
 
 
-def test_consistency_is_also_graded_by_other_numbers_of_peers_and_another_metric(found):
-    parts = split_table(dataset(), 0)
+def test_consistency_is_also_graded_by_other_numbers_of_peers_and_another_metric(found, parts):
     inverse = np.linalg.pinv(np.cov(parts.train.may_count.T, bias=True))
     apart = cdist(parts.test.may_count, parts.test.may_count, "mahalanobis", VI=inverse)
     np.fill_diagonal(apart, np.inf)
@@ -149,10 +153,9 @@ def test_a_second_run_in_several_processes_finds_the_same_and_names_every_candid
     assert [where for _, *where in told] == [[i, n_points] for i in range(1, n_points + 1)]
 
 
-def test_consistent_decisions_are_listed_one_at_a_time_and_as_a_batch(found):
+def test_consistent_decisions_are_listed_one_at_a_time_and_as_a_batch(found, parts):
     """What a batch decides, found again by hand: smoothed scores of the inner model on the graph of the peers."""
     one = find_point(found, "masked-consistent-0.2")
-    parts = split_table(dataset(), 0)
     trained = train(Candidate.from_data(one["candidate"]), parts, 0, FAST)
     frame = parts.test.records.frame
     batch = trained.estimator.decide(frame[trained.columns], threshold=0.5)
