@@ -106,11 +106,18 @@ def refuse_input(place, verb, name, path):
 
 
 @pytest.mark.parametrize(("verb", "name"), INPUTS)
-def test_a_folder_or_nothing_where_a_file_should_be_is_called_so(place, verb, name):
+def test_a_folder_nothing_or_what_is_no_plain_file_is_called_so(place, verb, name):
     for path in (place / "folder.csv", place / "folder.json"):
         path.mkdir()
         assert "is a folder" in refuse_input(place, verb, name, path)
     assert "there is no file" in refuse_input(place, verb, name, place / "missing.csv")
+    (place / "empty.csv").touch()
+    refuse_input(place, verb, name, place / "empty.csv")
+    if os.name != "nt":
+        os.mkfifo(place / "pipe.csv")
+        (place / "loop.csv").symlink_to(place / "loop.csv")
+        assert "a pipe or a device" in refuse_input(place, verb, name, place / "pipe.csv")
+        refuse_input(place, verb, name, place / "loop.csv")
     if name == "model":
         assert "not a model file" in refuse_input(place, verb, name, place / "people.csv")
 

@@ -2,9 +2,7 @@
 
 import csv
 import io
-import os
 import random
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -247,24 +245,3 @@ def try_tables(tally, models, seed, n_quick, n_slow):
                 trial = TableTrial(folder, models, number, seed)
                 outcome, what = trial.judge(verb) if verb in SLOW else getattr(trial, verb)()
             tally.add(f"tables: {verb}", outcome, f"table {number}: {what}")
-
-
-STRANGE = {
-    "missing.csv": lambda path: None,
-    "folder.csv": Path.mkdir,
-    "pipe.csv": os.mkfifo,
-    "empty.csv": Path.touch,
-    "loop.csv": lambda path: path.symlink_to(path),
-}
-"""What is no file at all, or a special one, and how it is made."""
-
-
-def try_strange_inputs(tally, models):
-    for name, make in STRANGE.items():
-        for verb in QUICK:
-            with new_folder() as folder:
-                trial = TableTrial(folder, models, 0, 0)
-                trial.table, trial.known = folder / name, None
-                make(trial.table)
-                outcome, what = getattr(trial, verb)()
-            tally.add("inputs that are no tables", outcome, f"{verb} of {name}: {what}")
