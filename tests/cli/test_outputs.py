@@ -168,26 +168,6 @@ def test_a_verb_refuses_to_replace_what_it_reads_or_writes_besides_through_links
     assert {path: path.read_bytes() for path in before} == before
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
-@pytest.mark.parametrize(("verb", "output"), OUTPUTS)
-def test_a_verb_writes_to_no_device_pipe_or_folder_and_to_no_file_of_another_kind(place, verb, output):
-    os.mkfifo(place / "pipe.csv")
-    (place / "folder.csv").mkdir()
-    (place / "device.csv").symlink_to("/dev/null")
-    for name in ("pipe", "folder", "device"):
-        done = run_verb(place, verb, "--force", **{output: place / f"{name}.csv"})
-        assert done.exit_code != 0
-        assert isinstance(done.exception, SystemExit)
-        assert f"{name}.csv" in done.stderr
-    (place / "letters.csv").write_bytes(b"\x89PNG\r\n\0\0")
-    done = run_verb(place, verb, **{output: place / "letters.csv"})
-    assert done.exit_code == 1
-    assert "--force" in done.stderr
-    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
-    assert stat.S_ISFIFO((place / "pipe.csv").stat().st_mode)
-    assert (place / "letters.csv").read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.skipif(os.name == "nt", reason="there are no such devices")
 @pytest.mark.parametrize("verb", FOLDERS)
 def test_a_verb_that_fills_a_folder_spares_what_it_did_not_write(tmp_path, verb):
