@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.errors import IfairError, check_choice
+from ifair.errors import IfairError, check_choice, check_known
 from ifair.metrics.arguments import Floats, Groups, Ints, Result, find_groups
 from ifair.metrics.certificate import Distance, minkowski
 from ifair.similarity import Similarity
@@ -129,7 +129,9 @@ def flip_test(
     functions = {"representation": transform, "probability": probability, "decision": decision}
     if not any(functions.values()):
         raise IfairError("give at least one of transform, probability and decision")
-    columns = list(protected)
+    columns = [protected] if isinstance(protected, str) else list(protected)
+    for name in columns if hasattr(X, "columns") else ():
+        check_known("protected column", name, X.columns)
     own = find_groups(X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns])
     if len(own) < 2:
         raise IfairError(f"the protected columns {columns} hold one combination only: nothing to change")
