@@ -133,7 +133,7 @@ def flip_test(
     functions = {name: function for name, function in given.items() if function is not None}
     if not functions:
         raise IfairError("give at least one of transform, probability and decision")
-    columns = [protected] if isinstance(protected, str) else list(protected)
+    columns: list[Any] = [protected] if isinstance(protected, str) else list(protected)
     for name in columns if hasattr(X, "columns") else ():
         check_known("protected column", name, X.columns)
     own = find_groups(X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns])
