@@ -45,12 +45,14 @@ def test_a_gap_whose_sign_is_open_may_be_nothing():
     assert high == pytest.approx(np.abs(ends).max())
     clear = np.column_stack([draws[:, 0], draws[:, 1] + 2])
     assert gap_interval(clear) == pytest.approx(tuple(np.quantile(clear[:, 1] - clear[:, 0], [0.025, 0.975])))
+    three = np.column_stack([draws, draws[:, 0] + 0.1])
+    assert gap_interval(three) == pytest.approx(tuple(np.quantile(np.ptp(three, axis=1), [0.025, 0.975])))
 
 
 def test_draws_without_a_group_are_left_out():
     draws = np.array([[0.1, np.nan], [0.2, 0.5], [0.2, 0.5]])
     assert gap_interval(draws) == pytest.approx((0.3, 0.3))
-    assert np.isnan(gap_interval(draws[:1])).all()
+    assert np.isnan([gap_interval(draws[:1]), gap_interval(draws[:1, [0, 1, 1]])]).all()
     assert quantile_interval(np.array([0.4, np.nan, 0.6])) == pytest.approx((0.405, 0.595))
     assert np.isnan(quantile_interval(np.array([np.nan]))).all()
     # A single group has no gap.
