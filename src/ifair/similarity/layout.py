@@ -131,8 +131,7 @@ class Layout:
         if None in people:
             return None
         coordinates, present = (np.array(part) for part in zip(*people))
-        coordinates *= self._roots
-        return Points(coordinates, coordinates**2 @ self._members, present, self.gaps, self.columns)
+        return Points.from_coordinates(coordinates * self._roots, present, self.gaps, self.columns)
 
     def _place_cells(self, cells: list[Any]) -> tuple[list[float], list[float]] | None:
         """One person's coordinates before weights, and 1.0 where there is a value."""
@@ -160,7 +159,3 @@ class Layout:
                 for unit, number in zip(self.units, numbers)
             ],
         )
-
-    @cached_property
-    def _members(self) -> NDArray[np.float64]:
-        return np.eye(len(self.units))[self.columns]

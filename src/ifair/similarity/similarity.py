@@ -174,8 +174,7 @@ class Similarity(BaseEstimator):
         others = None if reference is None else self.embed(reference)
         codes = None if query is None else pd.factorize(np.asarray(query))[0]
         k = n_neighbors or self.n_neighbors
-        found = find_peers(people, others, k, codes, approximate=self.approximate)
-        return found.within(None if np.isinf(self.caliper_) else self.caliper_)
+        return find_peers(people, others, k, codes, approximate=self.approximate).within(self.caliper_)
 
     def embed(self, X: Any) -> Points:
         """People as points, to be the reference of many searches."""
