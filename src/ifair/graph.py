@@ -107,16 +107,12 @@ def neighbour_graph(
         return graph_of(index, index.shape[1])
     as_tensor = is_tensor(X)
     records = _scale_columns(X.double() if as_tensor else check_matrix(X), weights)
-    if device is not None and not as_tensor:
+    if device is not None:
         import torch
 
-        records = torch.from_numpy(np.ascontiguousarray(records)).to(device)
-    elif device is not None:
-        records = records.to(device)
+        records = torch.as_tensor(records if as_tensor else np.ascontiguousarray(records), device=device)
     index = search_neighbours(records, n_neighbors, reach, query, n_jobs, approximate)
-    if as_tensor:
-        return tensor_graph_of(index, n_neighbors)
-    return graph_of(index if isinstance(index, np.ndarray) else index.cpu().numpy(), n_neighbors)
+    return tensor_graph_of(index, n_neighbors) if as_tensor else graph_of(to_host(index), n_neighbors)
 
 
 @dataclass(frozen=True, slots=True)
