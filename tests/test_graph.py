@@ -239,11 +239,12 @@ def test_tensors_give_the_same_graph_scores_and_cut(people, graph, scores):
         assert abs(neighbour_graph(people, device="cpu", **options) - here).max() == 0
     tensor_graph = neighbour_graph(X)
     for penalty in ("absolute", "squared"):
-        expected = smooth(scores, graph, 0.2, penalty)
+        expected = smooth_with_certificate(scores, graph, 0.2, penalty, tol=1e-9)
         for given, W in ((p, tensor_graph), (p, graph), (scores, tensor_graph)):
-            found = smooth(given, W, 0.2, penalty)
-            assert type(found) is type(given)
-            np.testing.assert_allclose(np.asarray(found), expected, atol=1e-9)
+            found = smooth_with_certificate(given, W, 0.2, penalty, tol=1e-9)
+            assert type(found.scores) is type(given)
+            np.testing.assert_allclose(np.asarray(found.scores), expected.scores, atol=1e-9)
+            assert found.n_iter == expected.n_iter
     np.testing.assert_allclose(smooth(p, tensor_graph, np.inf), smooth(scores, graph, np.inf))
     expected = minimum_cut(scores - 0.5, graph, 0.2)
     np.testing.assert_array_equal(minimum_cut(p - 0.5, tensor_graph, 0.2).numpy(), expected)

@@ -51,8 +51,8 @@ every_pairs = pytest.mark.parametrize("pairs", PAIRS)
 both_distances = pytest.mark.parametrize("weighted", [True, False], ids=["weighted", "plain"])
 
 
-def open_table(X, threads=1):
-    return LocalEngine(X, block_rows=20, tile_rows=8, threads=threads)
+def open_table(X):
+    return LocalEngine(X, block_rows=20, tile_rows=8)
 
 
 def kernel_of(X, weighted=True, dtype=np.float64):
@@ -68,8 +68,8 @@ def objective(engine, term, reduction="sum"):
     return Objective(engine, Mapping(), ((0.4, Reconstruction(np.ones(engine.X.shape[1]))), (0.7, term)), reduction)
 
 
-def keep(X, pairs, kernel, threads=1):
-    engine = open_table(X, threads)
+def keep(X, pairs, kernel):
+    engine = open_table(X)
     return objective(engine, keep_pairs(engine, kernel, *PAIRS[pairs][0]))
 
 
@@ -91,13 +91,6 @@ def test_losses_and_gradients_are_those_of_pairs_that_are_visited_anew(rng, tabl
 def test_the_gradient_equals_central_differences(rng, table, pairs, weighted):
     X = TABLES[table](rng)
     assert_gradient_is_right(keep(X, pairs, kernel_of(X, weighted)), draw_parameters(rng, X))
-
-
-@every_pairs
-def test_threads_change_no_bit(rng, pairs):
-    X = draw_categories(rng)
-    at = draw_parameters(rng, X)
-    assert_same(*(keep(X, pairs, kernel_of(X), threads).value_and_grad(at) for threads in (1, 4)), 0.0)
 
 
 def test_people_of_a_rare_category_are_neighbours(rng):
