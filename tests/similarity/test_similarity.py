@@ -13,8 +13,12 @@ from refusals import must_raise
 from sklearn.base import clone
 
 from ifair import Encoder, Similarity, metrics
-from ifair.data import load_credit
+from ifair.audit.people_view import describe_people
+from ifair.data import from_table, load_credit
+from ifair.evaluate.splits import split_table
 from ifair.graph import neighbour_graph
+
+from scripts import do
 
 
 @pytest.fixture(scope="module")
@@ -247,6 +251,21 @@ def test_every_measure_takes_a_similarity_or_the_peers_that_it_found(people):
     i, j = order[:150], order[150:]
     gaps = np.abs(np.linalg.norm(Z[i] - Z[j], axis=1) - alike.distances(people)[i, j])
     np.testing.assert_allclose(metrics.certify(Z, people, similarity=alike, share=0.2).gaps, np.sort(gaps), atol=1e-6)
+
+
+def test_an_audit_and_the_view_of_its_people_follow_the_similarity(people):
+    table = from_table(people.assign(hired=people["owner"]), protected=["sex"], target="hired")
+    first, again, other = (
+        split_table(table, 0, similarity=Similarity(protected=["sex"], weights={name: 0}, caliper=1.0)).test
+        for name in ("age", "age", "region")
+    )
+    for seen in (lambda part: part.neighbours.tolist(), lambda part: str(describe_people(part, np.arange(300)))):
+        assert seen(first) == seen(again) != seen(other)
+
+
+@pytest.mark.parametrize("verb", ["fit", "tune", "audit", "report"])
+def test_the_command_line_takes_a_similarity(verb):
+    assert "--similarity" in do(verb, "--help").output
 
 
 @pytest.mark.parametrize("number", [float, np.float64, np.float32, np.int64])
