@@ -47,8 +47,7 @@ class Differences:
     def sums(self, values: Array) -> Array:
         """The sum of the edges' values at every person."""
         n = self._flows.shape[0]
-        parts = [np.bincount(ends, values, n).astype(np.float64) for ends in (self.first, self.second)]
-        return parts[0] + parts[1]
+        return np.asarray(np.bincount(self.first, values, n) + np.bincount(self.second, values, n), dtype=np.float64)
 
 
 class TensorDifferences(Differences):
