@@ -1,6 +1,7 @@
 """Similarity by attribute: against plain loops, on tables with gaps and rare values, and the paper's reading."""
 
 import json
+import re
 from functools import partial
 from itertools import product
 
@@ -203,6 +204,21 @@ def test_a_pair_is_explained_in_words_and_many_pairs_as_each_alone(people):
 def test_bad_parameters_are_named(people, options, message):
     with pytest.raises(ValueError, match=message):
         Similarity(**options).fit(people)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e200])
+def test_a_number_without_a_finite_square_is_named_in_a_population_and_of_newcomers(people, value):
+    alike = Similarity(protected=["sex"]).fit(people)
+    strange = people.assign(age=people["age"].where(people.index != 7, value))
+    for refused in (lambda: clone(alike).fit(strange), lambda: alike.distances(strange)):
+        must_raise(ValueError, re.escape(f"column 'age' holds {value} in row 8: numbers must be finite"), refused)
+    must_raise(ValueError, "in row 1: numbers must be finite", alike.neighbours, strange.iloc[[7]], people)
+
+
+def test_a_query_of_another_length_or_beside_a_reference_is_refused(people):
+    alike, query = Similarity(protected=["sex"]).fit(people), np.arange(300) % 7
+    must_raise(ValueError, "query has 5 entries where 300 are expected", alike.neighbours, people, query=query[:5])
+    must_raise(ValueError, "leave it or the reference out", alike.neighbours, people, people, query=query)
 
 
 @given(st.data())
