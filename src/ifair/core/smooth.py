@@ -195,5 +195,4 @@ def newcomer_limit(p: Array, near: Array, weight: Array, penalty: str) -> Array:
     return np.asarray(np.where(total > 0, np.clip(p, low, high), p))
 
 
-Smoother = Callable[..., Smoothed]
-PENALTIES: dict[str, Smoother] = {"absolute": smooth_absolute, "squared": smooth_squared}
+PENALTIES: dict[str, Callable[..., Smoothed]] = {"absolute": smooth_absolute, "squared": smooth_squared}
