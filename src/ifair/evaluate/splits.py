@@ -116,8 +116,8 @@ class Part:
         return find_peers(self.points, None, n_neighbors, codes).within(self._reach)
 
     @property
-    def _reach(self) -> float | None:
-        return None if self.similarity is None else self.similarity.caliper_
+    def _reach(self) -> float:
+        return np.inf if self.similarity is None else self.similarity.caliper_
 
     @cached_property
     def partitions(self) -> dict[str, NDArray[Any]]:
