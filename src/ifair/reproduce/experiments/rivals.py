@@ -223,4 +223,4 @@ def _name_winner(utility: float, fairness: float) -> str:
     return "a trade" if 1 in signs else "the rival is ahead"
 
 
-EXPERIMENT = Experiment("rivals", 90, plan, summarise, section, needs=("classification", "ranking"))
+EXPERIMENT = Experiment("rivals", 90, plan, summarise, section, needs=("classification", "ranking"), by_task=True)
