@@ -97,7 +97,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 
 def _shorten(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
     """A row with the two measures that matter here."""
-    parts = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in PARTS}
+    parts: dict[str, Any] = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in PARTS}
     return {"setting": row["setting"], **parts}
 
 
