@@ -9,14 +9,7 @@ from ifair.report.blocks import Block, Heading, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.changes import ANOTHER_START, Changes, say_change
 from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.experiments import (
-    classification_task,
-    downstream,
-    landmarks,
-    lfr_readings,
-    ranking_task,
-    rivals,
-)
+from ifair.reproduce.experiments import classification_task, downstream, landmarks, lfr_readings, ranking_task, rivals
 from ifair.reproduce.tradeoff import TradeOff
 from ifair.results import Results
 
