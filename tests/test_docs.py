@@ -57,6 +57,7 @@ def run(example, namespace, page):
         warnings.simplefilter("always" if expected else "error")
         exec(program, namespace)
     assert {warning.category.__name__ for warning in caught} == expected, f"{page}, line {line + 1}"
+    assert "  ...  " not in printed.getvalue(), f"{page}, line {line + 1}: wider than 80 characters"
     if example["prints"] is not None:
         assert printed.getvalue() == example["prints"], f"{page}, line {line + 1}"
 
@@ -65,6 +66,18 @@ def run(example, namespace, page):
     "page", [pytest.param(page, marks=pytest.mark.cluster if page == "docs/cluster.md" else ()) for page in PAGES]
 )
 def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, quick_fits):
+    run_page(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_examples_warn_a_reader_of_nothing_else(page, tmp_path, monkeypatch):
+    """Rough searches converge where those of the defaults may not."""
+    run_page(page, tmp_path, monkeypatch)
+
+
+def run_page(page, tmp_path, monkeypatch):
+    """Run the examples of a page in order, in a folder of their own."""
     if not (ROOT / page).exists():
         pytest.skip(f"{page} is not here: this is not a checkout of the repository")
     for package in NEEDS.get(page, []):
