@@ -96,6 +96,18 @@ def run_page(page, tmp_path, monkeypatch):
         run(example, namespace, page)
 
 
+def test_the_readme_has_the_ratios_of_the_results():
+    readme, results = ((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/results/reproduce.md"))
+    told = re.findall(r"^\|.*? \| (\d\.\d\d) \| (\d\.\d\d) \| (\d\.\d\d) \|$", readme, flags=re.MULTILINE)
+    line = r"^- \*\*{}\*\*: ([\d.]+) times the best .*?, ([\d.]+) times GLIF .*? one by one ([\d.]+) times a batch"
+    found = []
+    for plane in ("labels", "ranks", "thresholds"):
+        section = results.partition(f"### Hypervolumes: {plane}\n")[2]
+        datasets = (re.search(line.format(name), section, re.MULTILINE) for name in ("Census", "Credit", "COMPAS"))
+        found.append(list(zip(*(match.groups() for match in datasets))))  # rival, GLIF, one by one: of each dataset
+    assert told == [row[i] for i in range(3) for row in found]
+
+
 def test_an_example_that_prints_or_warns_otherwise_is_noticed():
     quiet, loud = (
         "```python\nprint(1)\n```\n\n```text\n1\n```\n",
