@@ -82,6 +82,13 @@ def test_a_table_that_cannot_be_ranked_is_refused_with_the_row(applicants, given
     assert not (tmp_path / "ranked.csv").exists()
 
 
+def test_a_column_that_nothing_hangs_on_need_not_be_clean_even_if_a_groups_name_begins_with_its_own(
+    applicants, given, tmp_path
+):
+    applicants.assign(se=["x" if i == 5 else i for i in applicants.index]).to_csv(tmp_path / "people.csv", index=False)
+    do("rank", tmp_path / "people.csv", *given[1:], "--group", "sex=f", "-o", tmp_path / "ranked.csv")
+
+
 def test_a_protected_number_needs_to_be_told_who_and_something_must_be_ranked_by(folder, tmp_path):
     arguments = [folder / "people.csv", "-p", "age", "--min-share", "0.5", "-o", tmp_path / "ranked.csv"]
     assert "--group" in refuse("rank", *arguments, "--score", "rating")

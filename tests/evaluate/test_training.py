@@ -110,11 +110,6 @@ def test_any_model_may_stand_on_a_representation(credit, model):
     assert measure_mapped(credit, mapped, model=model)[1] == paper_measures(credit.test, outcome)
 
 
-def test_a_model_that_a_task_does_not_have_is_named(credit):
-    with pytest.raises(ValueError, match="model must be one of linear, boosting, neighbours for classification"):
-        train(Candidate("masked", model="pairwise"), credit, 0, {})
-
-
 def test_post_processing_changes_the_order_and_keeps_the_model():
     parts = split_table(dataset("ranking"), 0)
     plain = train(Candidate("masked", post=None), parts, 0, FAST)

@@ -163,7 +163,7 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
     import pandas as pd
 
     from ifair.evaluate.splits import task_of
-    from ifair.evaluate.training import Existing
+    from ifair.evaluate.training import Existing, find_height
     from ifair.tables.groups import find_value
     from ifair.tables.outcome import encode_outcome
 
@@ -188,7 +188,7 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
         row = int((~np.isfinite(values)).argmax())
         raise IfairError(f"--scores {scores.name}: {scores.iloc[row]!r} in row {row + 1} is no number")
     if rate is not None:
-        threshold = float(np.quantile(values, 1.0 - rate))
+        threshold = find_height(values, rate)
     probable = values.min() >= 0 and values.max() <= 1
     if task == "classification" and made is None and threshold is None and not probable:
         raise IfairError(

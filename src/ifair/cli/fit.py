@@ -270,7 +270,7 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
             # The estimators refuse bad tables and settings this way, in words.
             raise IfairError(str(error)) from error
     for pipeline in [trained.pipeline, trained.estimator.estimator] if trained.consistent else [trained.estimator]:
-        if "n_jobs" in pipeline.get_params() or "fair__n_jobs" in pipeline.get_params():
+        if "fair__n_jobs" in pipeline.get_params():
             # How many threads learned it and how it was shown are no properties of the model.
             pipeline.set_params(fair__n_jobs=None, fair__verbose=False)
     return trained

@@ -79,14 +79,15 @@ def rank(
 
     from ifair.ranking import FAStarIR
     from ifair.tables.cell_types import describe_missing, infer_types, mark_missing
+    from ifair.tables.groups import split_condition
     from ifair.tables.read import read_blocks
 
     rows = pd.concat(list(read_blocks(table)))
     frame, marked = mark_missing(rows, roles.missing)
     warn(*describe_missing(marked))
     # Who is protected must not hang on a mistyped number; columns that nothing hangs on need not be clean.
-    asked = [name for name in frame if name in roles.protected or any(part.startswith(name) for part in roles.group)]
-    infer_types(frame[asked], text=roles.categorical)
+    asked = {*roles.protected, *(split_condition(condition)[0] for condition in roles.group)}
+    infer_types(frame[[name for name in frame if name in asked]], text=roles.categorical)
     frame = infer_types(frame, text=roles.categorical, strict=False)
     group = _find_group(frame, roles)
     query = _read_complete(frame, roles.query, "query") if roles.query else None

@@ -193,10 +193,6 @@ class Candidate:
         parameters = changes | {PARAMETERS.get(name, name): value for name, value in setting.items()}
         return [*masking, ("fair", last.set_params(**parameters, **({} if method == "svd" else solver)))]
 
-    def build_model(self, task: str, seed: int) -> Any:
-        """The model on top, unfitted."""
-        return make_model(self.model, task, seed, self.setting.get("C"))
-
 
 def make_model(name: str, task: str, seed: int, C: float | None = None) -> Any:
     """The unfitted model of this name, or of this "module:factory", for a task; ``C`` is that of a linear model."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, check_choice, name_setting, unknown_name
-from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split, name_groups
 from ifair.models.batch_decisions import PARITIES, find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
@@ -276,7 +276,8 @@ def fit_candidate(
     model, and of the folds of consistent decisions; the solver iFair's and LFR's. The similarity of the part says who
     is like whom, for consistent decisions. A representation that was ``fitted`` to the part before is taken as it is.
     """
-    model, people = candidate.build_model(task, seed), part.records
+    model = make_model(candidate.model, task, seed, candidate.setting.get("C"))
+    people = part.records
     if people.weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise IfairError(f"the model {candidate.model} cannot weigh people: its fit takes no sample_weight")
     if fitted is None:

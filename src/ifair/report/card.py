@@ -37,14 +37,13 @@ def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
 def _details(evidence: Evidence, point: Point) -> list[Block]:
     """Everything that makes the model what it is: with these rows it can be fitted again."""
     settings, versions = evidence["settings"], evidence["versions"]
-    candidate, threshold = point.get("candidate"), point.get("threshold")
+    candidate = point["candidate"]
     rows: list[Sequence[Line]] = [["what", "value"], ["called", f"{point.get('label', '')} {point['name']}".strip()]]
-    if candidate:
-        rows += [["representation", candidate["method"]], *_setting(candidate["setting"])]
-        rows.append(["model trained on it", candidate["model"]])
-        rows += [[f"after the model: {name}", str(value)] for name, value in (candidate["post"] or {}).items()]
-    if threshold is not None:
-        rows.append([f"predicted {name_outcome(evidence)} above a score of", f"{threshold:g}"])
+    rows += [["representation", candidate["method"]], *_setting(candidate["setting"])]
+    rows.append(["model trained on it", candidate["model"]])
+    rows += [[f"after the model: {name}", str(value)] for name, value in (candidate["post"] or {}).items()]
+    if point["threshold"] is not None:
+        rows.append([f"predicted {name_outcome(evidence)} above a score of", f"{point['threshold']:g}"])
     rows += [*_similarity(settings.get("similarity", {})), ["seed", str(settings["seed"])]]
     rows += [[f"solver {name}", str(value)] for name, value in settings["solver"].items()]
     rows += [[f"version of {name}", value] for name, value in versions.items()]
