@@ -85,10 +85,12 @@ def test_a_ranking_takes_the_scores_of_newcomers(folder, applicants, consistent,
     assert len(pd.read_csv(tmp_path / "ranked.csv")) == len(applicants)
 
 
-def test_a_regression_is_decided_by_too(folder, tmp_path):
-    arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 1, "-o", tmp_path / "m.ifair"]
-    learned = ask("fit", folder / "people.csv", *arguments)
-    assert learned["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
+def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_target(folder, applicants, tmp_path):
+    arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 0.1, "-o", tmp_path / "m.ifair"]
+    done = do("fit", folder / "people.csv", *arguments)
+    strength = ifair.load(tmp_path / "m.ifair").strength
+    assert strength == pytest.approx(0.1 * np.ptp(applicants["rating"]))
+    assert f"strength 0.1 of the range of 'rating' is {strength:g} in its units" in done.stdout
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
