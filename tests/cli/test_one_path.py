@@ -37,6 +37,7 @@ def place(tmp_path_factory):
     assert "protected columns deleted" in tuned.stdout
     arguments = ["--tuning", folder / "tuning.json", "--resamples", 10, "--jobs", 1, "-o", folder / "report.html"]
     do("report", folder / "people.csv", *ROLES, *arguments)
+    assert sorted(path.name for path in folder.glob("*.json")) == ["evidence.json", "tuning.json"]
     return folder
 
 
