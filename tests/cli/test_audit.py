@@ -174,7 +174,16 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     ("change", "arguments", "message"),
     [
         (lambda f: f.assign(ours=100 * f["ours"]), ["--scores", "ours"], "--threshold, --rate or --decisions"),
-        (lambda f: f.assign(ours=f["ours"].where(f.index != 4)), ["--scores", "ours"], "'ours' is empty in row 5"),
+        (
+            lambda f: f.assign(ours=f["ours"].where(f.index != 4)),
+            ["--scores", "ours"],
+            "'ours' is empty in row 5: leave out people it says nothing about, for example with: python -c",
+        ),
+        (
+            lambda f: f.assign(hired=f["hired"].map({1: "yes", 0: "no"}), ours=f["hired"]),
+            ["--positive", "yes", "--decisions", "ours"],
+            "Known: 0, 1. Decisions must be written like the values of the target 'hired', so that 'yes' is",
+        ),
         (lambda f: f, ["--scores", "invited"], "in row 1 is no number"),
         (lambda f: f, ["--scores", "our"], "did you mean 'ours'?"),
     ],

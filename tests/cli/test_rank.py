@@ -66,7 +66,8 @@ def test_json_tells_what_changed_in_every_query(applicants, given, tmp_path):
     ("change", "message"),
     [
         (lambda t: t.assign(rating=t["rating"].astype(object).where(t.index != 6, "good")), "'good' in row 7"),
-        (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9"),
+        (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9; fill it in"),
+        (lambda t: t.assign(rating=t["rating"].where(t.index != 8)), "such rows out, for example with: python -c"),
         (
             lambda t: t.assign(sex=["2x" if i == 2 else i % 4 for i in t.index]),
             "column 'sex' holds numbers, but not in row 3 ('2x'): mend such cells, or take them as missing with "

@@ -1,5 +1,6 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +90,14 @@ def rank(
     infer_types(frame[asked], text=roles.categorical)
     frame = infer_types(frame, text=roles.categorical, strict=False)
     group = _find_group(frame, roles)
-    query = _read_complete(frame, roles.query, "query") if roles.query else None
+    read_complete = partial(_read_complete, frame, table, roles.missing)
+    query = read_complete(roles.query, "query") if roles.query else None
     if query is not None and frame[roles.query].nunique() < rows[roles.query].nunique():
         query = rows[roles.query].to_numpy()  # 1 and 01 are two rankings
-    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing, trusted)
+    if model is None:
+        scores = _read_scores(roles.score, read_complete(roles.score, "score"))
+    else:
+        scores = _predict_scores(model, rows, roles.missing, trusted)
     with tell_warnings("; all there are stand as high as demanded, the places after them go by score"):
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
@@ -122,20 +127,24 @@ def _find_group(frame: Any, roles: Any) -> Any:
     return group
 
 
-def _read_complete(frame: Any, column: str, role: str) -> Any:
+def _read_complete(frame: Any, table: Path, spelt_missing: tuple[str, ...], column: str, role: str) -> Any:
+    from ifair.tables.read import suggest_complete
+
     if column not in frame.columns:
         raise unknown_name(f"{role} column", column, frame.columns)
     missing = frame[column].isna().to_numpy()
     if missing.any():
-        raise IfairError(f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}")
+        raise IfairError(
+            f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}; fill it in, or leave such rows "
+            f"out, {suggest_complete(table, column, spelt_missing)}"
+        )
     return frame[column].to_numpy()
 
 
-def _read_scores(frame: Any, column: str) -> Any:
+def _read_scores(column: str, given: Any) -> Any:
     import numpy as np
     import pandas as pd
 
-    given = _read_complete(frame, column, "score")
     values = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64)
     wrong = ~np.isfinite(values)
     if wrong.any():
