@@ -38,7 +38,10 @@ def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, c
     np.testing.assert_allclose(found["score"], batch.scores)
     np.testing.assert_array_equal(np.flatnonzero(found["changed"]), batch.changed)
     np.testing.assert_array_equal(found["explanation"].notna(), found["changed"] == 1)
-    assert f"{batch.selected.sum()} of 120 people selected; {len(batch.changed)} decided about otherwise" in done.stdout
+    assert (
+        f"{batch.selected.sum()} of 120 people selected; {len(batch.changed)} decisions differ from the model's own"
+        in done.stdout
+    )
 
 
 def test_json_names_every_change_with_the_people_that_explain_it(folder, consistent, tmp_path):
@@ -90,6 +93,7 @@ def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_targ
     done = do("fit", folder / "people.csv", *arguments)
     strength = ifair.load(tmp_path / "m.ifair").strength
     assert strength == pytest.approx(0.1 * np.ptp(applicants["rating"]))
+    assert "a linear model of 'rating' is trained on the unprotected columns\n" in done.stdout
     assert f"strength 0.1 of the range of 'rating' is {strength:g} in its units" in done.stdout
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
@@ -198,3 +202,14 @@ def test_wrong_wishes_are_named(folder, consistent, tmp_path, arguments, code, m
     given = ["decide", folder / "people.csv", "--model", consistent, "-o", tmp_path / "out.csv"]
     assert message in refuse(*given, *arguments, code=code)
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_model_and_a_table_that_were_swapped_are_told_the_order(folder, classifier, tmp_path):
+    table, output = folder / "people.csv", ["-o", tmp_path / "out.csv"]
+    assert "The order is `ifair decide TABLE --model MODEL`" in refuse("decide", classifier, table, *output, code=2)
+    for order, verb in (
+        ("ifair transform MODEL TABLE", ["transform", table, classifier]),
+        ("ifair decide TABLE --model MODEL", ["decide", classifier, "--model", table]),
+    ):
+        said = refuse(*verb, *output)
+        assert f"people.csv is a table, not a model; were the two swapped? The order is `{order}`" in said

@@ -96,6 +96,7 @@ def test_a_shortage_and_a_share_below_the_one_asked_for_are_explained(folder, tm
     strict = do("rank", *arguments, "--group", "sex=f", "--min-share", 0.4)
     assert said in strict.stdout, strict.output
     least = minimum_counts(10, 0.4, 0.1)[-1]
+    assert "so the printed minimum is lower than the share.\n" in strict.stdout
     assert f"Of the first 10 it demands {least} ({least / 10:.1%}); --plain-share demands 4." in strict.stdout
     assert said not in do("rank", *arguments, "--group", "sex=f", "--min-share", 0).stdout
     short = do("rank", *arguments[:-4], "--query", "team", "--min-share", 0.95, "-o", tmp_path / "ranked.csv")

@@ -61,7 +61,13 @@ REPRESENTING = ("prototypes", "utility", "fairness", "freeze", "restarts", "max_
 @estimator_option(several=False)
 @threshold_options
 @parity_options
-@click.option("--restarts", type=click.IntRange(1), default=3, help="Starts to try.")
+@click.option(
+    "--restarts",
+    type=click.IntRange(1),
+    default=3,
+    help="Starts to try with --no-freeze, or with more prototypes than columns; else there is one, along "
+    "principal components.",
+)
 @click.option("--max-iter", type=click.IntRange(1), default=1000, help="Most iterations of a start.")
 @click.option("--seed", type=int, help="Same seed, same model; that of the tuning, or 0, by default.")
 @jobs_option("Threads")
@@ -391,8 +397,9 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
         limit = f", of {len(classes)} classes ({make_printable(', '.join(classes[:MOST_CLASSES]))}" + (
             ")" if len(classes) <= MOST_CLASSES else ", ...)"
         )
+    seen = {"masked": "the unprotected columns", "full": "all columns"}.get(about["candidate"]["method"], "it")
     lines = [
-        f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
+        f"a {about['candidate']['model']} model of {roles['target']!r} is trained on {seen}{limit}",
         f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
         + (", where people are decided about one by one" if "parity" in decision else "")
         + ("" if flips["looked_at"] else ", by construction"),

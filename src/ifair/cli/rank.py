@@ -23,8 +23,8 @@ SHOWN_QUERIES = 20
     "--min-share",
     type=click.FloatRange(0, 1),
     required=True,
-    help="The share of protected candidates to aim for, at every position from the top; FA*IR lets pass what chance "
-    "may miss of it (--alpha), --plain-share does not.",
+    help="The share of protected candidates to aim for, at every position from the top; FA*IR tolerates "
+    "shortfalls that chance would produce (--alpha), --plain-share does not.",
 )
 @click.option("--model", type=INPUT, help="Rank by this model's prediction instead of --score.")
 @trusted_option
@@ -33,7 +33,7 @@ SHOWN_QUERIES = 20
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.1,
-    help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
+    help="Probability that a fair lottery fails the test; larger values are stricter.",
 )
 @click.option("--plain-share", is_flag=True, help="Hold the share itself, rounded down, at every position: no --alpha.")
 @output_option("The ranked table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
@@ -121,7 +121,8 @@ def _find_group(frame: Any, roles: Any) -> Any:
     group = default_group(frame, roles.protected)
     meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
     click.echo(
-        f"protected: {make_printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); --group says otherwise",
+        f"protected: {make_printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); use --group to choose "
+        "another group",
         err=True,
     )
     return group
@@ -222,8 +223,8 @@ def _describe_changes(changes: list[Any], n_protected: int, min_share: float, al
         top, least = below[0]["top"], below[0]["minimum"]
         plain = minimum_counts(top, min_share, None)[-1]
         text += (
-            f"\nA share below {min_share:.0%} can be enough: FA*IR lets pass what a lottery at that share would miss "
-            f"at some position by chance, in {alpha:.3g} of all draws (--alpha; higher demands more).\nOf the first "
-            f"{top} it demands {least} ({least / top:.1%}); --plain-share demands {plain}."
+            f"\nA share below {min_share:.0%} can be enough: FA*IR tolerates shortfalls that chance would produce at "
+            f"that share (--alpha {alpha:.3g}), so the printed minimum is lower than the share.\nOf the first {top} it "
+            f"demands {least} ({least / top:.1%}); --plain-share demands {plain}."
         )
     return text
