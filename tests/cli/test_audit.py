@@ -156,9 +156,13 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     # That a column is no attribute may be said twice.
     arguments = [*roles, "--ignore", "invited", "--decisions", "invited", "--resamples", 10, "--jobs", 1]
     with few_candidates():
-        done = do("audit", tmp_path / "words.csv", *arguments, "--json")
+        done = do("report", tmp_path / "words.csv", *arguments, "-o", tmp_path / "words.html")
     assert "full data" in done.stderr
-    found = json.loads(done.stdout)
+    # Of two reports in one folder each has evidence of its own.
+    found = json.loads((tmp_path / "words.evidence.json").read_text())
+    assert done.stdout.startswith(f"{found['verdict']['sentence']}\n\nReport: ")
+    # Without --id rows are counted from 1.
+    assert found["people"]["truth"] == frame["hired"].iloc[[int(i) - 1 for i in found["people"]["ids"]]].tolist()
     [point] = [p for p in found["points"] if p["family"] == "existing"]
     truth, decided = found["people"]["truth"], point["people"]["score"]
     assert set(decided) == {0.0, 1.0}
@@ -170,7 +174,16 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     ("change", "arguments", "message"),
     [
         (lambda f: f.assign(ours=100 * f["ours"]), ["--scores", "ours"], "--threshold, --rate or --decisions"),
-        (lambda f: f.assign(ours=f["ours"].where(f.index != 4)), ["--scores", "ours"], "'ours' is empty in row 5"),
+        (
+            lambda f: f.assign(ours=f["ours"].where(f.index != 4)),
+            ["--scores", "ours"],
+            "'ours' is empty in row 5: leave out people it says nothing about, for example with: python -c",
+        ),
+        (
+            lambda f: f.assign(hired=f["hired"].map({1: "yes", 0: "no"}), ours=f["hired"]),
+            ["--positive", "yes", "--decisions", "ours"],
+            "Known: 0, 1. Decisions must be written like the values of the target 'hired', so that 'yes' is",
+        ),
         (lambda f: f, ["--scores", "invited"], "in row 1 is no number"),
         (lambda f: f, ["--scores", "our"], "did you mean 'ours'?"),
     ],

@@ -66,7 +66,7 @@ def test_newcomers_get_the_class_of_the_model_and_its_probability(graded, which,
     np.testing.assert_allclose(found["score"], loaded.predict_proba(frame).max(axis=1))
     # On a representation no peers are asked.
     done = do("decide", graded, "--model", model, "-o", tmp_path / "out.csv")
-    assert ("; 0 decided about otherwise than by the model alone" in done.stdout) == (which == "representation")
+    assert ("; 0 decisions differ from the model's own" in done.stdout) == (which == "representation")
 
 
 @pytest.mark.parametrize("wanted", [("--rate", 0.2), ("--n", 3), ("--threshold", 0.5)])

@@ -64,10 +64,13 @@ def test_protected_columns_may_be_missing_and_rows_printed(folder, applicants, c
     pd.testing.assert_series_equal(outputs[0]["decision"], outputs[1]["decision"])
 
 
-def test_a_regression_is_decided_by_too(folder, tmp_path):
-    arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 1, "-o", tmp_path / "m.ifair"]
-    learned = ask("fit", folder / "people.csv", *arguments)
-    assert learned["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
+def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_target(folder, applicants, tmp_path):
+    arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 0.1, "-o", tmp_path / "m.ifair"]
+    done = do("fit", folder / "people.csv", *arguments)
+    strength = ifair.load(tmp_path / "m.ifair").strength
+    assert strength == pytest.approx(0.1 * np.ptp(applicants["rating"]))
+    assert "a linear model of 'rating' is trained on the unprotected columns\n" in done.stdout
+    assert f"strength 0.1 of the range of 'rating' is {strength:g} in its units" in done.stdout
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
@@ -184,3 +187,14 @@ def test_wrong_wishes_are_named(folder, consistent, tmp_path, arguments, code, m
     given = ["decide", folder / "people.csv", "--model", consistent, "-o", tmp_path / "out.csv"]
     assert message in refuse(*given, *arguments, code=code)
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_model_and_a_table_that_were_swapped_are_told_the_order(folder, classifier, tmp_path):
+    table, output = folder / "people.csv", ["-o", tmp_path / "out.csv"]
+    assert "The order is `ifair decide TABLE --model MODEL`" in refuse("decide", classifier, table, *output, code=2)
+    for order, verb in (
+        ("ifair transform MODEL TABLE", ["transform", table, classifier]),
+        ("ifair decide TABLE --model MODEL", ["decide", classifier, "--model", table]),
+    ):
+        said = refuse(*verb, *output)
+        assert f"people.csv is a table, not a model; were the two swapped? The order is `{order}`" in said

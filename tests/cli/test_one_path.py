@@ -14,7 +14,7 @@ from ifair.audit.people_view import round_scores
 from ifair.report.comparison import find_point
 
 from samples import few_candidates, named_applicants
-from scripts import do, refuse
+from scripts import ask, do, refuse
 
 pytest.importorskip("optuna")
 pytest.importorskip("skops")
@@ -38,6 +38,7 @@ def place(tmp_path_factory):
     assert "protected columns deleted" in tuned.stdout
     arguments = ["--tuning", folder / "tuning.json", "--resamples", 10, "--jobs", 1, "-o", folder / "report.html"]
     do("report", folder / "people.csv", *ROLES, *arguments)
+    assert sorted(path.name for path in folder.glob("*.json")) == ["evidence.json", "tuning.json"]
     return folder
 
 
@@ -82,6 +83,16 @@ def test_all_people_are_learned_from_and_newcomers_need_no_protected_column(plac
     one_at_a_time = pd.read_csv(tmp_path / "one.csv")
     np.testing.assert_array_equal(one_at_a_time["decision"], one_at_a_time["score"] > about["decision"]["threshold"])
     assert np.mean(one_at_a_time["decision"] == decided["decision"]) > 0.9
+
+
+def test_of_a_number_a_strength_that_was_tuned_is_taken_as_it_is(place, tmp_path, monkeypatch):
+    tuning = json.loads((place / "tuning.json").read_text())
+    monkeypatch.setattr("ifair.audit.tuning.fingerprint_dataset", lambda _: tuning["data"]["fingerprint"])
+    [point] = [one for one in tuning["trials"] if one["candidate"]["method"] == "masked" and one["candidate"]["post"]]
+    roles = ["-p", "sex", "--target", "rating", "--ignore", "hired", "--choice", point["id"]]
+    files = ["--tuning", place / "tuning.json", "-o", tmp_path / "model.ifair"]
+    learned = ask("fit", place / "people.csv", *roles, *files)
+    assert learned["candidate"]["post"] == point["candidate"]["post"]
 
 
 def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path):

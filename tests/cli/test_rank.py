@@ -66,7 +66,8 @@ def test_json_tells_what_changed_in_every_query(applicants, given, tmp_path):
     ("change", "message"),
     [
         (lambda t: t.assign(rating=t["rating"].astype(object).where(t.index != 6, "good")), "'good' in row 7"),
-        (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9"),
+        (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9; fill it in"),
+        (lambda t: t.assign(rating=t["rating"].where(t.index != 8)), "such rows out, for example with: python -c"),
         (
             lambda t: t.assign(sex=["2x" if i == 2 else i % 4 for i in t.index]),
             "column 'sex' holds numbers, but not in row 3 ('2x'): mend such cells, or take them as missing with "
@@ -102,6 +103,7 @@ def test_a_shortage_and_a_share_below_the_one_asked_for_are_explained(folder, tm
     strict = do("rank", *arguments, "--group", "sex=f", "--min-share", 0.4)
     assert said in strict.stdout, strict.output
     least = minimum_counts(10, 0.4, 0.1)[-1]
+    assert "so the printed minimum is lower than the share.\n" in strict.stdout
     assert f"Of the first 10 it demands {least} ({least / 10:.1%}); --plain-share demands 4." in strict.stdout
     assert said not in do("rank", *arguments, "--group", "sex=f", "--min-share", 0).stdout
     short = do("rank", *arguments[:-4], "--query", "team", "--min-share", 0.95, "-o", tmp_path / "ranked.csv")

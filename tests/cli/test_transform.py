@@ -86,12 +86,13 @@ def test_a_table_that_does_not_fit_is_refused_with_column_and_row(applicants, cl
 
 
 def test_a_new_category_is_told_with_its_row_or_refused(applicants, classifier, tmp_path):
-    jobs = applicants["job"].where(~applicants.index.isin([41, 80]), "pilot")
+    jobs = applicants["job"].where(~applicants.index.isin([41, 80]), "pilot").where(applicants.index != 7, "cook")
     applicants.assign(job=jobs).to_csv(tmp_path / "new.csv", index=False)
     arguments = [classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv", "--block-rows", 10]
     done = do("transform", *arguments)
-    assert "column 'job': category 'pilot' is new to the model (2 rows, first in row 42)" in done.stderr
-    assert "row 42: new category 'pilot'" in refuse("transform", *arguments, "--strict")
+    assert "column 'job': category 'pilot' is new to the model (2 rows, first in row 42); such rows" in done.stderr
+    assert "column 'job': category 'cook' is new to the model (row 8); such rows" in done.stderr
+    assert "row 8: new category 'cook'" in refuse("transform", *arguments, "--strict")
 
 
 def test_mistakes_are_told_before_any_work(folder, classifier, tmp_path):

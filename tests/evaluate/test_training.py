@@ -1,10 +1,13 @@
 """Training candidates: many at once, models and post-processing by name."""
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from ifair.data import load_credit
 from ifair.encode import Encoder
@@ -38,6 +41,27 @@ def test_candidates_trained_together_are_those_trained_alone(credit):
     again, alone = train_many(candidates[:1], credit, 0, solver)[0], train(candidates[0], credit, 0, {})
     # With the lowest versions that are declared they differ in the last digits.
     np.testing.assert_allclose(*(one.outcome(credit.test).scores for one in (again, alone)), rtol=1e-12)
+
+
+class ThreadCounter(DummyClassifier):
+    """Counts the threads that OpenMP may use during every fit."""
+
+    seen: ClassVar[list[int]] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "openmp")
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("post", [None, CONSISTENTLY])
+@pytest.mark.parametrize(("up_to", "n_jobs", "threads"), [(1000, 2, 1), (10, 1, 1), (10, 2, 2), (10, -1, 3)])
+def test_models_are_trained_by_one_thread_or_as_many_as_asked_for(credit, monkeypatch, post, up_to, n_jobs, threads):
+    monkeypatch.setitem(CLASSIFIERS, "counter", lambda _: ThreadCounter())
+    monkeypatch.setattr(training, "ONE_THREAD_UP_TO", up_to)
+    monkeypatch.setattr(ThreadCounter, "seen", [])
+    with threadpool_limits(3, user_api="openmp"):
+        train(Candidate("masked", {}, "counter", post), credit, 0, {"n_jobs": n_jobs})
+    assert set(ThreadCounter.seen) == {threads}
 
 
 def test_what_is_represented_together_is_what_is_trained_alone():

@@ -194,6 +194,11 @@ class Candidate:
         return [*masking, ("fair", last.set_params(**parameters, **({} if method == "svd" else solver)))]
 
 
+def make_consistent(strength: float, width: float) -> dict[str, Any]:
+    """Consistent decisions as a candidate's ``post``; their strength is a share of the ``width`` of all scores."""
+    return {"name": CONSISTENT, "strength": float(f"{strength * width:.6g}")}
+
+
 def make_model(name: str, task: str, seed: int, C: float | None = None) -> Any:
     """The unfitted model of this name, or of this "module:factory", for a task; ``C`` is that of a linear model."""
     if ":" in name:

@@ -170,10 +170,15 @@ class Split:
     @property
     def score_range(self) -> tuple[float, float]:
         """Between which values scores lie, to measure differences by."""
-        if self.task == "classification":
-            return 0.0, 1.0
-        low, high = float(np.min(self.train.y)), float(np.max(self.train.y))
-        return (low, high) if high > low else (low, low + 1.0)
+        return find_score_range(self.train.y, self.task)
+
+
+def find_score_range(y: NDArray[Any], task: Task) -> tuple[float, float]:
+    """Between which values the scores of people with these outcomes lie; its width is the unit of strengths."""
+    if task == "classification":
+        return 0.0, 1.0
+    low, high = float(np.min(y)), float(np.max(y))
+    return (low, high) if high > low else (low, low + 1.0)
 
 
 def find_all_peers(parts: Split) -> None:
