@@ -1,10 +1,11 @@
-"""When good numbers mean little: decisions no better than chance, or nearly the same for everybody."""
+"""When good numbers mean little: decisions no better than chance, or nearly the same for everybody; and what to know
+beside a verdict that stands."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from ifair.evaluate.rules import is_nearly_one_decision
-from ifair.results import Caution
+from ifair.results import Caution, Point
 
 CHANCE = {"classification": 0.5, "regression": 0.0}
 """The utility of a model that knows nothing; there is no one number for rankings."""
@@ -52,6 +53,51 @@ def _one_score(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[str
         f"Scores spread by {spread:.3g} (standard deviation; full data: {was:.3g}): consistency is easy when nearly "
         f"all get the same score."
     )
+
+
+TELLING = 0.98
+"""An AUC of the adversary from which on the group is as good as known."""
+
+OTHER_PEERS = {"mahalanobis": "by the Mahalanobis distance", "k5": "of 5 peers", "k20": "of 20 peers"}
+
+
+def list_besides(point: Point, deleted: Point | None, advised: Point, least: float) -> list[Caution]:
+    """What to know beside a verdict: the group is as good as known to the point ``advised``; by other peers than those
+    used the gain in consistency of ranks over deleting the columns is a loss, or the other way round.
+
+    Differences below ``least`` count as nothing.
+    """
+    found = [_group_known(advised), _turned_round(point, deleted, least) if deleted else None]
+    return [{"tag": tag, "text": text} for tag, text in filter(None, found)]
+
+
+def _group_known(point: Point) -> tuple[str, str] | None:
+    attack = next((one for one in point["adversary"] if (one["auc"] or 0.0) >= TELLING), None)
+    if attack is None:
+        return None
+    by = "the scores" if point["family"] == "existing" else "what it sees"
+    return "group is known", (
+        f"From {by} of {point.get('label', point['name'])} “{attack['partition']}” can be guessed with an AUC of "
+        f"{attack['auc']:.3f}: other columns tell it, and hiding the protected ones hides little. Find those columns, "
+        "and protect them too or leave them out."
+    )
+
+
+def _turned_round(point: Point, deleted: Point, least: float) -> tuple[str, str] | None:
+    def gain(way: str) -> tuple[float, float, float]:
+        pair = [(one.get("graders", {}).get(way) or {}).get("ranks") for one in (point, deleted)]
+        return (0.0, 0.0, 0.0) if None in pair else (pair[0] - pair[1], *pair)  # type: ignore[operator,return-value]
+
+    own = gain("similarity")[0]
+    for way, words in OTHER_PEERS.items():
+        other, now, was = gain(way)
+        if min(abs(own), abs(other)) >= least and own * other < 0:
+            return "depends on who is like whom", (
+                f"It depends on who counts as like whom: {words}, consistency of ranks is {now:.3f}, with the columns "
+                f"deleted {was:.3f}, which is {'less' if other < 0 else 'more'} and not "
+                f"{'more' if other < 0 else 'less'}."
+            )
+    return None
 
 
 def percent(share: float) -> str:

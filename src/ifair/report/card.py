@@ -133,7 +133,7 @@ def _data(evidence: Evidence) -> list[Block]:
     parts, share = about["parts"], about["group_share"]
     whose = f", everybody whose {about['group']}" if "group" in about else ""
     once = ", ".join(about.get("counted_once", []))
-    by = about.get("weighted_by")
+    by, unknown = about.get("weighted_by"), about.get("unknown_others", 0)
     lines: list[Line] = [
         line
         for line in (
@@ -146,6 +146,7 @@ def _data(evidence: Evidence) -> list[Block]:
             "" if by is None else f"People are weighted by {by}, in models and measures; they count once in: {once}.",
             parity_words(evidence["settings"].get("parity")).removeprefix("; ").capitalize(),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
+            f"{unknown:,} without a protected value count among the others." if unknown else "",
         )
         if line
     ]
@@ -160,8 +161,10 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
     verdict = point.get("verdict")
     if verdict:
         blocks += [Text((Strong(verdict["sentence"]), f" {verdict['rule']}"))]
-    if list_caution_texts(point):
-        blocks += [Heading("Caution", 3), Bullets(list_caution_texts(point))]
+    # Where the verdict is not to use it, it says why.
+    said = [text for text in list_caution_texts(point) if not (verdict and text[1:] in verdict["sentence"])]
+    if said:
+        blocks += [Heading("Caution", 3), Bullets(said)]
     blocks += [
         Text(
             f"On {describe_judged(evidence)}. Brackets are 95 % intervals, those of differences over the same people."
@@ -214,7 +217,7 @@ def _limits(evidence: Evidence, point: Point) -> list[Block]:
     if small:
         lines.append(f"Groups too small for firm words: {', '.join(small)}.")
     if not evidence["settings"]["tuned"]:
-        lines.append("Settings come from a small grid; nobody has tuned them.")
+        lines.append("Settings come from a small grid; no search was made for better ones.")
     if point.get("converged") is False:
         lines.append("The search for the representation ended at its limit, before it had fully converged.")
     return [Heading("Limits"), Bullets(lines)]

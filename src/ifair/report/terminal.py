@@ -2,7 +2,7 @@
 
 from ifair.report.blocks import align_rows
 from ifair.report.comparison import describe_judged, measure_text, tabulate_comparison
-from ifair.results import Choices, Evidence, Parity, Point, Tuning, find_measure
+from ifair.results import Choices, Evidence, Parity, Point, Tuning, find_measure, list_all_cautions
 
 
 def audit_text(evidence: Evidence) -> str:
@@ -23,13 +23,13 @@ def audit_text(evidence: Evidence) -> str:
         lines += [f"  {line}" for line in align_rows(tabulate_comparison(evidence, point)).splitlines()]
     lines += [f"left out: {one['name']} ({one['why']})" for one in evidence["left_out"]]
     if "verdict" in evidence:
-        lines += ["", evidence["verdict"]["sentence"]]
-    return "\n".join(lines)
+        lines += ["", evidence["verdict"]["sentence"], evidence["verdict"].get("scope", "")]
+    return "\n".join(lines).rstrip()
 
 
 def list_caution_texts(point: Point) -> list[str]:
-    """What to know before praising a point; evidence of earlier releases has none."""
-    return [one["text"] for one in point.get("cautions", [])]
+    """What to know before praising a point."""
+    return [one["text"] for one in list_all_cautions(point)]
 
 
 def tuning_text(tuning: Tuning) -> str:
@@ -68,7 +68,11 @@ def summary_text(evidence: Evidence) -> str:
         align_rows(rows),
         f"Consistency of ranks: how alike the scores of like people are. {explained} if only {changed} does.",
     ]
-    return "\n\n".join([*parts, *([evidence["verdict"]["sentence"]] if "verdict" in evidence else [])])
+    if "verdict" in evidence:
+        verdict = evidence["verdict"]
+        cautions = [f"Caution: {one['text']}" for one in verdict.get("besides", [])]
+        parts += ["\n".join(filter(None, [verdict["sentence"], *cautions, verdict.get("scope")]))]
+    return "\n\n".join(parts)
 
 
 def _describe_people(evidence: Evidence) -> str:
@@ -104,7 +108,7 @@ def _row(point: Point, choice: str) -> list[str]:
         point["name"],
         *(measure_text(find_measure(point, measure)) for measure in ("utility", "ranks", "yNN")),
         *(_estimate(point, measure) for measure in ("flip", "leak", f"gap:{largest}")),
-        ", ".join([*filter(None, [choice]), *(one["tag"] for one in point.get("cautions", []))]),
+        ", ".join([*filter(None, [choice]), *(one["tag"] for one in list_all_cautions(point))]),
     ]
 
 
