@@ -509,11 +509,6 @@ def find_measure(point: Point, measure: str) -> Any:
     return point["test"].get(measure)
 
 
-def list_all_cautions(point: Point) -> list[Caution]:
-    """What to know before praising a point, and what to know besides its verdict; earlier releases had less of both."""
-    return [*point.get("cautions", []), *point.get("verdict", {}).get("besides", [])]
-
-
 def with_ends(value: float | None, ends: Any = None) -> dict[str, Any]:
     """A number and the ends of its interval, if there is one."""
     low, high = ends or (None, None)

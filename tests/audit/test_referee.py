@@ -128,15 +128,22 @@ def test_a_gain_that_other_peers_turn_round_is_told_beside_the_verdict():
     def grade(ranks, other):
         return {"graders": {"similarity": {"ranks": ranks}, "mahalanobis": {"ranks": other}}}
 
-    def besides(other):
-        given = [judged(0.8, 0.5, role="deleted", seed=2, **grade(0.5, 0.25)), judged(0.8, 0.6, **grade(0.6, other))]
+    def besides(other, ranks=0.6):
+        given = [judged(0.8, 0.5, role="deleted", seed=2, **grade(0.5, 0.25))]
+        given.append(judged(0.8, ranks, **grade(ranks, other)))
         points, measured = zip(*given)
         compare_points(points, measured)
         return give_verdicts(points, {"balanced": "ours"}, AUC, ["sex"])["besides"]
 
     [said] = besides(0.22)
-    assert "by the Mahalanobis distance, consistency of ranks is 0.220, with the columns deleted 0.250" in said["text"]
+    assert (
+        "by the Mahalanobis distance, the consistency of ranks of F is 0.220, with the columns deleted 0.250"
+        in said["text"]
+    )
     assert besides(0.3) == besides(0.249) == []
+    # Deleting is advised, and only by the peers used.
+    assert len(besides(0.3, ranks=0.4)) == 1
+    assert besides(0.2, ranks=0.4) == []
 
 
 def test_of_who_sees_the_same_the_group_is_guessed_the_same():

@@ -58,16 +58,16 @@ def _one_score(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[str
 TELLING = 0.98
 """An AUC of the adversary from which on the group is as good as known."""
 
-OTHER_PEERS = {"mahalanobis": "by the Mahalanobis distance", "k5": "of 5 peers", "k20": "of 20 peers"}
+OTHER_PEERS = {"mahalanobis": "by the Mahalanobis distance", "k5": "by 5 peers", "k20": "by 20 peers"}
 
 
-def list_besides(point: Point, deleted: Point | None, advised: Point, least: float) -> list[Caution]:
-    """What to know beside a verdict: the group is as good as known to the point ``advised``; by other peers than those
-    used the gain in consistency of ranks over deleting the columns is a loss, or the other way round.
+def list_besides(point: Point, deleted: Point, advised: Point, least: float) -> list[Caution]:
+    """What to know beside a verdict on a point that advises to use another, or itself.
 
-    Differences below ``least`` count as nothing.
+    The group is as good as known to what is advised; or other peers than those used speak against it, by the
+    consistency of ranks compared with deleting the columns. Differences below ``least`` count as nothing.
     """
-    found = [_group_known(advised), _turned_round(point, deleted, least) if deleted else None]
+    found = [_group_known(advised), _turned_round(point, deleted, advised, least)]
     return [{"tag": tag, "text": text} for tag, text in filter(None, found)]
 
 
@@ -75,27 +75,27 @@ def _group_known(point: Point) -> tuple[str, str] | None:
     attack = next((one for one in point["adversary"] if (one["auc"] or 0.0) >= TELLING), None)
     if attack is None:
         return None
-    by = "the scores" if point["family"] == "existing" else "what it sees"
+    label = point.get("label", point["name"])
+    seen = f"the scores of {label}" if point["family"] == "existing" else f"what {label} sees"
     return "group is known", (
-        f"From {by} of {point.get('label', point['name'])} “{attack['partition']}” can be guessed with an AUC of "
-        f"{attack['auc']:.3f}: other columns tell it, and hiding the protected ones hides little. Find those columns, "
-        "and protect them too or leave them out."
+        f"From {seen}, “{attack['partition']}” can be guessed with an AUC of {attack['auc']:.3f}: other columns tell "
+        "it, and hiding the protected ones hides little. Find those columns, and protect them too or leave them out."
     )
 
 
-def _turned_round(point: Point, deleted: Point, least: float) -> tuple[str, str] | None:
-    def gain(way: str) -> tuple[float, float, float]:
-        pair = [(one.get("graders", {}).get(way) or {}).get("ranks") for one in (point, deleted)]
-        return (0.0, 0.0, 0.0) if None in pair else (pair[0] - pair[1], *pair)  # type: ignore[operator,return-value]
+def _turned_round(point: Point, deleted: Point, advised: Point, least: float) -> tuple[str, str] | None:
+    judged, sign = (point, -1.0) if advised is deleted else (advised, 1.0)
 
-    own = gain("similarity")[0]
+    def gain(way: str) -> tuple[float, float, float]:
+        now, was = ((one.get("graders", {}).get(way) or {}).get("ranks") for one in (judged, deleted))
+        return (0.0, 0.0, 0.0) if now is None or was is None else (sign * (now - was), now, was)
+
     for way, words in OTHER_PEERS.items():
         other, now, was = gain(way)
-        if min(abs(own), abs(other)) >= least and own * other < 0:
+        if gain("similarity")[0] >= least and other <= -least:
             return "depends on who is like whom", (
-                f"It depends on who counts as like whom: {words}, consistency of ranks is {now:.3f}, with the columns "
-                f"deleted {was:.3f}, which is {'less' if other < 0 else 'more'} and not "
-                f"{'more' if other < 0 else 'less'}."
+                f"It depends on who counts as like whom: {words}, the consistency of ranks of "
+                f"{judged.get('label', judged['name'])} is {now:.3f}, with the columns deleted {was:.3f}."
             )
     return None
 

@@ -131,7 +131,7 @@ def give_verdicts(
 def _judge_point(point: Point, references: Mapping[str, Point], utility: Utility, columns: Sequence[str]) -> Verdict:
     deleted = " and ".join(f"“{name}”" for name in columns)
     sentence, advised = _sentence(point, references, utility, deleted)
-    besides = list_besides(point, references.get("deleted"), advised, MATTERS) if advised else []
+    besides = list_besides(point, references["deleted"], advised, MATTERS) if advised else []
     return {
         "choice": point["id"],
         "worth": advised is point,

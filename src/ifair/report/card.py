@@ -13,7 +13,7 @@ from ifair.report.comparison import (
     name_outcome,
     tabulate_comparison,
 )
-from ifair.report.terminal import list_caution_texts, parity_words
+from ifair.report.terminal import parity_words
 from ifair.results import EVIDENCE, Evidence, Point, check_results, with_ends
 
 
@@ -161,14 +161,13 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
     verdict = point.get("verdict")
     if verdict:
         blocks += [Text((Strong(verdict["sentence"]), f" {verdict['rule']}"))]
+    cautions = [*point.get("cautions", []), *(verdict.get("besides", []) if verdict else [])]
     # Where the verdict is not to use it, it says why.
-    said = [text for text in list_caution_texts(point) if not (verdict and text[1:] in verdict["sentence"])]
+    said = [one["text"] for one in cautions if not (verdict and one["text"][1:] in verdict["sentence"])]
     if said:
         blocks += [Heading("Caution", 3), Bullets(said)]
     blocks += [
-        Text(
-            f"On {describe_judged(evidence)}. Brackets are 95 % intervals, those of differences over the same people."
-        ),
+        Text(f"On {describe_judged(evidence)}. Brackets are 95 % intervals."),
         Table(tabulate_comparison(evidence, point)),
     ]
     if (bound := point.get("bound")) is not None:

@@ -151,8 +151,8 @@ def _tell_how(column: pd.Series, told: pd.Series) -> str | None:
         numbers = all(is_numeric_dtype(one) and not is_bool_dtype(one) for one in (column, told))
         if not numbers or FEWEST_TELLING * len(told_values) <= n:
             return None
-        ranks = (one[known].astype(np.float64).rank().to_numpy() for one in (column, told))
-        same = float(np.corrcoef(*ranks)[0, 1])
+        ranks = np.array([one[known].astype(np.float64).rank() for one in (column, told)])
+        same = float(np.corrcoef(ranks)[0, 1])
         return f"(ranked by either, people stand alike: rank correlation {same:.4f})" if abs(same) >= IN_STEP else None
     pairs, counts = np.unique(codes.astype(np.int64) * len(told_values) + others, return_counts=True)
     most = np.zeros(len(values), dtype=np.int64)
@@ -183,13 +183,12 @@ def warn_of_far_values(frame: pd.DataFrame, columns: Iterable[str], *, categoric
             continue
         ordered, few = np.sort(present.to_numpy()), -(-len(present) // 100)
         low, high = float(ordered[few]), float(ordered[-1 - few])
-        far = np.maximum(low - present, present - high).clip(lower=0.0)
-        at_ends = np.r_[ordered[:few], ordered[-few:]]
-        steps = np.sort(np.maximum(low - at_ends, at_ends - high).clip(min=0.0))
+        ends = np.r_[ordered[:few], ordered[-few:]]
+        steps = np.sort(np.maximum(0.0, np.maximum(low - ends, ends - high)))
         lonely = (steps[1:] > FAR_OUT * (high - low)) & (steps[1:] >= LONELY * steps[:-1])
         if high <= low or not lonely.any():
             continue
-        odd = present[far >= steps[1:][lonely][0]]
+        odd = present[np.maximum(low - present, present - high) >= steps[1:][lonely][0]]
         shown = " and ".join(f"{value:.10g} in row {int(row) + 1}" for row, value in odd.head(SHOWN_FAR).items())
         more = f" and {len(odd) - SHOWN_FAR} more" if len(odd) > SHOWN_FAR else ""
         lines.append(

@@ -23,7 +23,7 @@ function showVerdict(data, now) {
     now.id === data.verdict?.choice ? data.verdict.reasons.filter((r) => r.startsWith("The choice")) : "");
   say("rule", (verdict ?? data.verdict)?.rule ?? "There is no verdict on this table.");
   // Where the verdict is not to use it, it says why.
-  fill("cautions", cautionsOf(now).filter((one) => !verdict?.sentence.includes(one.text.slice(1))).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution: "), one.text)));
+  fill("cautions", [...(now.cautions ?? []), ...(verdict?.besides ?? [])].filter((one) => !verdict?.sentence.includes(one.text.slice(1))).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution: "), one.text)));
   say("scope", verdict?.scope ?? "");
   showComparison(data, now);
 }
@@ -69,7 +69,7 @@ function showPoints(data, now, choose) {
   const estimate = (one) => (one ? withRange(num(one.estimate), one.low, one.high, writeNumber(2)) : "–");
   const rows = data.points.map((p) => [
     el("span", {}, key(p.role), el("button", { type: "button", class: "link", "data-point": p.id, onclick: () => choose(p.id) }, `${p.label} · ${p.name}`),
-      el("small", {}, [...rulesOf(data, p.id), ...cautionsOf(p).map((c) => c.tag)].join(", "))),
+      el("small", {}, [...rulesOf(data, p.id), ...(p.cautions ?? []).map((c) => c.tag)].join(", "))),
     estimate(p.test.utility), estimate(p.test.ranks), estimate(p.test.yNN),
     amount(p.flip?.share_flipped ?? p.flip?.mean), amount(p.groups[0]?.parity),
   ]);

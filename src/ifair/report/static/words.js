@@ -12,8 +12,6 @@ function shortName(p) {
 }
 const pointName = (p) => `${p.label} · ${shortName(p)}`;
 const isDoubted = (p) => Boolean(p.cautions?.length);
-/** What to know before praising a point, and besides its verdict. */
-const cautionsOf = (p) => [...(p.cautions ?? []), ...(p.verdict?.besides ?? [])];
 const isInUse = (p) => p.family === "existing";
 /** The rules that chose a point; nobody chose the model in use. */
 const rulesOf = (data, id) => (data.points.some((p) => p.id === id && isInUse(p)) ? [] : Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name.replaceAll("_", " ")));
