@@ -246,13 +246,18 @@ class Weight(TypedDict):
 
 
 class Verdict(TypedDict):
-    """The referee's sentence about a point; ``worth`` is whether it is better than deleting the protected columns."""
+    """The referee's sentence about a point; ``worth`` is whether it is better than deleting the protected columns.
+
+    ``besides``: what to know before following it, though it stands; ``scope``: whom and what it is about.
+    """
 
     choice: str
     worth: bool
     sentence: str
     rule: str
     reasons: list[str]
+    besides: NotRequired[list[Caution]]
+    scope: NotRequired[str]
 
 
 class FrontStep(TypedDict):
@@ -328,7 +333,7 @@ class AuditedData(TypedDict):
     protected, in words.
 
     ``weighted_by`` is the column that says how many people each one stands for, ``counted_once`` what it does not count
-    in.
+    in. ``unknown_others``: people who are not in the group, and lack a protected value.
     """
 
     name: str
@@ -344,6 +349,7 @@ class AuditedData(TypedDict):
     ranked_by: str | None
     weighted_by: NotRequired[str]
     counted_once: NotRequired[list[str]]
+    unknown_others: NotRequired[int]
     group_share: Number
     base_protected: Number
     base_others: Number

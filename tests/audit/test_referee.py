@@ -84,6 +84,7 @@ def test_a_price_is_named_and_whoever_does_as_well_or_better(reached, penalised,
     assert found["worth"] == said.startswith("for")
     assert found["sentence"].removeprefix(WORTH) == said
     assert "excludes zero" in found["rule"]
+    assert "one random split" in found["scope"]
     ranks = f"consistency of ranks {reached[1]:.3f}, with the columns deleted 0.500: "
     [reason] = [line for line in found["reasons"] if line.startswith(ranks)]
     assert reason.removeprefix(ranks).startswith("better" if reached[1] > 0.5 else "no clear difference")
@@ -108,6 +109,49 @@ def test_a_difference_that_is_clear_but_tiny_decides_nothing_and_what_is_worth_n
     found = verdict_on(0.8, 0.5 + 0.5 * MATTERS, noise=1e-6, deleted=(0.8, 0.5))
     assert not found["worth"]
     assert net_gain({"ranks": {"estimate": 0.5 * MATTERS, "word": "better"}}, 0.5) == 0
+
+
+def attack(auc, low, high):
+    return {"adversary": [{"partition": "sex", "auc": auc, "interval_of": "auc", "low": low, "high": high}]}
+
+
+def test_a_group_that_is_as_good_as_known_to_the_point_advised_is_told_beside_the_verdict():
+    known, unknown = {"family": "masked", **attack(1.0, 0.99, 1.0)}, attack(0.7, 0.6, 0.8)
+    [said] = verdict_on(0.8, 0.6, **known)["besides"]
+    assert "“sex” can be guessed with an AUC of 1.000" in said["text"]
+    assert verdict_on(0.8, 0.6, **unknown)["besides"] == []
+    # Deleting is advised here, and it is not what sees too much.
+    assert verdict_on(0.8, 0.5, **known)["besides"] == []
+
+
+def test_a_gain_that_other_peers_turn_round_is_told_beside_the_verdict():
+    def grade(ranks, other):
+        return {"graders": {"similarity": {"ranks": ranks}, "mahalanobis": {"ranks": other}}}
+
+    def besides(other, ranks=0.6):
+        given = [judged(0.8, 0.5, role="deleted", seed=2, **grade(0.5, 0.25))]
+        given.append(judged(0.8, ranks, **grade(ranks, other)))
+        points, measured = zip(*given)
+        compare_points(points, measured)
+        return give_verdicts(points, {"balanced": "ours"}, AUC, ["sex"])["besides"]
+
+    [said] = besides(0.22)
+    assert (
+        "by the Mahalanobis distance, the consistency of ranks of F is 0.220, with the columns deleted 0.250"
+        in said["text"]
+    )
+    assert besides(0.3) == besides(0.249) == []
+    # Deleting is advised, and only by the peers used.
+    assert len(besides(0.3, ranks=0.4)) == 1
+    assert besides(0.2, ranks=0.4) == []
+
+
+def test_of_who_sees_the_same_the_group_is_guessed_the_same():
+    points, measured = zip(
+        judged(0.8, 0.5, role="deleted", **attack(0.66, 0.6, 0.72)), judged(0.8, 0.6, **attack(0.66, 0.6, 0.72))
+    )
+    compare_points(points, measured)
+    assert points[1]["differences"]["deleted"]["leak"]["word"] == "the same"
 
 
 @pytest.mark.parametrize("task", ["classification", "regression", "ranking"])

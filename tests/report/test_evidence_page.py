@@ -13,7 +13,7 @@ import pytest
 from parsed_page import ParsedPage
 
 from ifair.report.evidence_page import embed_data, fit_people, pack, page, separate_people
-from ifair.report.terminal import audit_text
+from ifair.report.terminal import audit_text, summary_text
 from ifair.results import ResultsError
 
 from samples import HOSTILE, hostile_evidence, small_evidence
@@ -170,4 +170,6 @@ def test_the_terminal_shows_every_point_and_choice(task):
     for name in found["choices"]:
         assert name.replace("_", " ") in text
     assert "columns deleted" in text
-    assert text.endswith(found["verdict"]["sentence"])
+    assert text.endswith(f"{found['verdict']['sentence']}\n{found['verdict']['scope']}")
+    verdict = {**found["verdict"], "besides": [{"tag": "known", "text": "Everybody knows."}]}
+    assert f"{verdict['sentence']}\nCaution: Everybody knows.\n" in summary_text({**found, "verdict": verdict})

@@ -182,6 +182,13 @@ def test_a_pair_is_explained_in_words_and_many_pairs_as_each_alone(people):
     must_raise(ValueError, "lacks the column 'region'", alike.neighbours, people.drop(columns="region"))
 
 
+def test_large_numbers_are_told_in_full():
+    people = pd.DataFrame({"plz": [1067, 20095, 80331, 50667], "height": [1.71, 1.8, 1.62, 1.9]})
+    said = str(Similarity().fit(people).explain(people, 0, 1))
+    assert "19028 apart in plz (1067, 20095)" in said
+    assert "0.09 apart in height (1.71, 1.8)" in said
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

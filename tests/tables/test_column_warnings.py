@@ -8,8 +8,10 @@ import pytest
 from refusals import must_raise
 
 from ifair.data import DataError
-from ifair.tables.column_warnings import explain_unusable
+from ifair.tables.checked_table import check_table
+from ifair.tables.column_warnings import explain_unusable, warn_of_copies, warn_of_far_values, warn_of_protected
 from ifair.tables.groups import find_value, match_conditions
+from ifair.tables.roles import Roles
 from ifair.unsuitable_columns import count_many_categories, find_doubt
 
 DOUBTED = [
@@ -131,3 +133,72 @@ def test_values_are_found_as_they_are_written():
     assert find_value("1", PEOPLE["code"]) == 1.0
     assert find_value("True", PEOPLE["old"]) is True
     assert find_value(None, PEOPLE["old"]) is None
+
+
+def _mixed(n, share=0.4):
+    return np.random.default_rng(1).random(n) < share
+
+
+COPIES = {
+    "another name": (np.where(_mixed(200), "F", "M"), "'sex' of all 200 people"),
+    "finer, with gaps": (np.where(np.arange(200) % 9 == 0, None, np.where(_mixed(200), "Mrs", "Mr")), "who have both"),
+    "one slip": (_mixed(200) ^ (np.arange(200) == 7), "'sex' of 199 of 200 people"),
+    "four slips": (_mixed(200) ^ (np.arange(200) % 50 == 7), None),
+    "half of one group": (np.where(_mixed(200, 0.2), "Wife", "other"), None),
+    "an id": (np.arange(200), None),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_column_that_tells_a_protected_one_or_the_target_is_named(name):
+    values, words = COPIES[name]
+    people = pd.DataFrame({"sex": np.where(_mixed(200), "female", "male"), "copy": pd.Series(values, dtype=object)})
+    for told, advice in ((["sex"], "protected=['copy']"), ([], "models look far better")):
+        lines = warn_of_copies(people, ["copy"], told, None if told else "sex")
+        assert len(lines) == (words is not None)
+        assert all(words in line and advice in line and "ignore=['copy']" in line for line in lines)
+
+
+def test_a_copy_in_a_tiny_table_or_of_what_nearly_everybody_has_is_no_news():
+    few = pd.DataFrame({"sex": ["f", "m"] * 8, "copy": [1, 0] * 8})
+    one_sided = pd.DataFrame({"sex": ["f"] * 9 + ["m"] * 991, "copy": 0})
+    assert warn_of_copies(few, ["copy"], ["sex"], None) == warn_of_copies(one_sided, ["copy"], ["sex"], None) == []
+
+
+def test_a_number_in_step_with_the_target_is_named(rng):
+    income = rng.lognormal(10, 0.5, 300)
+    people = pd.DataFrame({"income": income, "in cents": 100 * income, "rent": income * rng.uniform(0.9, 1.1, 300)})
+    lines = warn_of_copies(people, ["in cents", "rent"], [], "income")
+    assert [line.split("'")[1] for line in lines] == ["in cents"]
+
+
+def test_a_number_absurdly_far_out_is_named_with_its_row(rng):
+    hours = np.round(rng.gamma(3, 3, 2500), 1)
+    hours[5] = 9999
+    assert (
+        "'hours' holds 9999 in row 6, far from all others"
+        in warn_of_far_values(pd.DataFrame({"hours": hours}), ["hours"], categorical=())[0]
+    )
+    small = np.r_[np.arange(20.0, 60.0), -1e6]
+    harmless = {
+        "long tail": rng.lognormal(0, 2, 2500),
+        "code": hours,
+        "rare": (np.arange(2500) % 500 == 0) * 9.0,
+        "top": np.where(np.arange(2500) % 200 == 0, 99_999, rng.integers(0, 15_000, 2500)),
+    }
+    assert warn_of_far_values(pd.DataFrame(harmless), harmless, categorical=["code"]) == []
+    assert "-1000000 in row 41" in warn_of_far_values(pd.DataFrame({"n": small}), ["n"], categorical=())[0]
+
+
+def test_protected_values_that_differ_in_case_and_people_without_one_are_told():
+    people = pd.DataFrame({"sex": ["Male", "male ", "female", None] * 10})
+    case, missing = warn_of_protected(people, ["sex"], ())
+    assert "'Male' and 'male '" in case
+    assert "10 people have no value" in missing
+
+
+def test_these_warnings_travel_with_the_table(rng):
+    sex = np.where(_mixed(100), "f", "m")
+    people = pd.DataFrame({"sex": sex, "gender": sex, "hours": np.r_[rng.uniform(1, 9, 99), 9999], "age": range(100)})
+    told = check_table(people, Roles(protected=("sex",), keep=("age",))).warnings
+    assert [line.split("'")[1] for line in told] == ["gender", "hours"]

@@ -1,10 +1,11 @@
-"""When good numbers mean little: decisions no better than chance, or nearly the same for everybody."""
+"""When good numbers mean little: decisions no better than chance, or nearly the same for everybody; and what to know
+beside a verdict that stands."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from ifair.evaluate.rules import is_nearly_one_decision
-from ifair.results import Caution
+from ifair.results import Caution, Point
 
 CHANCE = {"classification": 0.5, "regression": 0.0}
 """The utility of a model that knows nothing; there is no one number for rankings."""
@@ -52,6 +53,51 @@ def _one_score(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[str
         f"Scores spread by {spread:.3g} (standard deviation; full data: {was:.3g}): consistency is easy when nearly "
         f"all get the same score."
     )
+
+
+TELLING = 0.98
+"""An AUC of the adversary from which on the group is as good as known."""
+
+OTHER_PEERS = {"mahalanobis": "by the Mahalanobis distance", "k5": "by 5 peers", "k20": "by 20 peers"}
+
+
+def list_besides(point: Point, deleted: Point, advised: Point, least: float) -> list[Caution]:
+    """What to know beside a verdict on a point that advises to use another, or itself.
+
+    The group is as good as known to what is advised; or other peers than those used speak against it, by the
+    consistency of ranks compared with deleting the columns. Differences below ``least`` count as nothing.
+    """
+    found = [_group_known(advised), _turned_round(point, deleted, advised, least)]
+    return [{"tag": tag, "text": text} for tag, text in filter(None, found)]
+
+
+def _group_known(point: Point) -> tuple[str, str] | None:
+    attack = next((one for one in point["adversary"] if (one["auc"] or 0.0) >= TELLING), None)
+    if attack is None:
+        return None
+    label = point.get("label", point["name"])
+    seen = f"the scores of {label}" if point["family"] == "existing" else f"what {label} sees"
+    return "group is known", (
+        f"From {seen}, “{attack['partition']}” can be guessed with an AUC of {attack['auc']:.3f}: other columns tell "
+        "it, and hiding the protected ones hides little. Find those columns, and protect them too or leave them out."
+    )
+
+
+def _turned_round(point: Point, deleted: Point, advised: Point, least: float) -> tuple[str, str] | None:
+    judged, sign = (point, -1.0) if advised is deleted else (advised, 1.0)
+
+    def gain(way: str) -> tuple[float, float, float]:
+        now, was = ((one.get("graders", {}).get(way) or {}).get("ranks") for one in (judged, deleted))
+        return (0.0, 0.0, 0.0) if now is None or was is None else (sign * (now - was), now, was)
+
+    for way, words in OTHER_PEERS.items():
+        other, now, was = gain(way)
+        if gain("similarity")[0] >= least and other <= -least:
+            return "depends on who is like whom", (
+                f"It depends on who counts as like whom: {words}, the consistency of ranks of "
+                f"{judged.get('label', judged['name'])} is {now:.3f}, with the columns deleted {was:.3f}."
+            )
+    return None
 
 
 def percent(share: float) -> str:

@@ -266,6 +266,7 @@ def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
         "protected": list(dataset.protected),
         "group": describe_group(dataset),
         "ranked_by": None if dataset.query is None else "query",
+        "unknown_others": int((dataset.frame[list(dataset.protected)].isna().any(axis=1) & ~group).sum()),
         "group_share": plain_number(average(group.astype(np.float64), weight)),
         "base_protected": plain_number(average(y, weight, group)),
         "base_others": plain_number(average(y, weight, ~group)),

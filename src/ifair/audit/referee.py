@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ifair.audit.cautions import ONE_DECISION, percent
+from ifair.audit.cautions import ONE_DECISION, list_besides, percent
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.statistics import quantile_interval
@@ -30,11 +30,17 @@ MATTERS = 0.01
 """Of what lies between chance and perfection: a smaller difference decides nothing."""
 
 RULE = (
-    "Better or worse is said where the 95 % interval of the difference, taken on the same people, excludes zero; "
-    "otherwise there is no clear difference. It is worth it if, against deleting the protected columns, and against "
+    "Better or worse is said where the 95 % interval of the difference, taken on the same people, excludes zero; of "
+    "flips and of guesses at the group it is taken from end to end of two intervals, which is wider than needed. "
+    "Otherwise there is no clear difference. It is worth it if, against deleting the protected columns, and against "
     "deleting them with a tuned penalty, what is clearly gained in {utility} and in consistency of ranks is more than "
     f"what is clearly lost, both as shares of the way from chance to perfection; less than {MATTERS:g} counts as "
     "nothing. Never where the decisions are no better than chance, or nearly the same for everybody."
+)
+
+SCOPE = (
+    "This is about one random split of the people: another may decide otherwise, so try several seeds before you rely "
+    "on it."
 )
 
 Word = Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
@@ -87,7 +93,9 @@ def _compare_ends(one: Point, other: Point) -> dict[str, Estimate]:
     if one["flip"] and other["flip"]:
         found["flip"] = _subtract(*(NEVER if point["blind"] else find_measure(point, "flip") for point in (one, other)))
     if one["adversary"] and other["adversary"] and one["adversary"][0]["interval_of"] == "auc":
-        found["leak"] = _subtract(*(find_measure(point, "leak") for point in (one, other)))
+        # Whoever sees the same is told the same.
+        same = one["adversary"][0] == other["adversary"][0]
+        found["leak"] = NEVER if same else _subtract(*(find_measure(point, "leak") for point in (one, other)))
     return found
 
 
@@ -122,29 +130,35 @@ def give_verdicts(
 
 def _judge_point(point: Point, references: Mapping[str, Point], utility: Utility, columns: Sequence[str]) -> Verdict:
     deleted = " and ".join(f"“{name}”" for name in columns)
-    sentence, worth = _sentence(point, references, utility, deleted)
+    sentence, advised = _sentence(point, references, utility, deleted)
+    besides = list_besides(point, references["deleted"], advised, MATTERS) if advised else []
     return {
         "choice": point["id"],
-        "worth": worth,
+        "worth": advised is point,
         "sentence": sentence,
         "rule": RULE.format(utility=utility["name"]),
         "reasons": list_reasons(point, references.get("deleted"), utility["name"]),
+        "besides": besides,
+        "scope": SCOPE,
     }
 
 
-def _sentence(point: Point, references: Mapping[str, Point], utility: Utility, deleted: str) -> tuple[str, bool]:
+def _sentence(
+    point: Point, references: Mapping[str, Point], utility: Utility, deleted: str
+) -> tuple[str, Point | None]:
+    """The verdict on a point, and the point that it advises to use."""
     label, cautions = point.get("label", point["name"]), point.get("cautions", [])
     if cautions:
-        return f"Do not use {label}: {cautions[0]['text'][0].lower()}{cautions[0]['text'][1:]}", False
+        return f"Do not use {label}: {cautions[0]['text'][0].lower()}{cautions[0]['text'][1:]}", None
     if "deleted" not in references:
-        return f"Deleting {deleted} could not be judged here: there is nothing to measure {label} by.", False
+        return f"Deleting {deleted} could not be judged here: there is nothing to measure {label} by.", None
     ways = {"deleted": "Deleting the columns", "penalised": "Deleting the columns, with a tuned penalty,"}
     for role in references:
         won = net_gain(point["differences"][role], utility["chance"])
         if won <= 0:
             how = f"{ways[role]} does {'as well' if won == 0 else 'better'} here; use that"
-            return f"{how}{_need_of_threshold(references[role])}.", False
-    return _praise(point, references["deleted"], utility["name"], deleted), True
+            return f"{how}{_need_of_threshold(references[role])}.", references[role]
+    return _praise(point, references["deleted"], utility["name"], deleted), point
 
 
 def _need_of_threshold(point: Point) -> str:

@@ -230,11 +230,15 @@ def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) ->
         low, high = interval.low, interval.high
         if guess.auc < 0.5 and measure == "auc":
             low, high = 1 - high, 1 - low
+        shown = max(guess.auc, 1 - guess.auc)
+        if measure == "auc":
+            # The estimate is the mean over folds, the interval of all folds taken together.
+            low, high = min(low, shown), max(high, shown)
         found.append(
             {
                 "partition": name,
                 "people": len(guess.chances),
-                "auc": plain_number(max(guess.auc, 1 - guess.auc)),
+                "auc": plain_number(shown),
                 "reversed": guess.auc < 0.5,
                 "accuracy": plain_number(guess.accuracy),
                 "majority": plain_number(guess.majority),

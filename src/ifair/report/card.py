@@ -13,7 +13,7 @@ from ifair.report.comparison import (
     name_outcome,
     tabulate_comparison,
 )
-from ifair.report.terminal import list_caution_texts, parity_words
+from ifair.report.terminal import parity_words
 from ifair.results import EVIDENCE, Evidence, Point, check_results, with_ends
 
 
@@ -151,7 +151,7 @@ def _data(evidence: Evidence) -> list[Block]:
     parts, share = about["parts"], about["group_share"]
     whose = f", everybody whose {about['group']}" if "group" in about else ""
     once = ", ".join(about.get("counted_once", []))
-    by = about.get("weighted_by")
+    by, unknown = about.get("weighted_by"), about.get("unknown_others", 0)
     lines: list[Line] = [
         line
         for line in (
@@ -164,6 +164,7 @@ def _data(evidence: Evidence) -> list[Block]:
             "" if by is None else f"People are weighted by {by}, in models and measures; they count once in: {once}.",
             parity_words(evidence["settings"].get("parity")).removeprefix("; ").capitalize(),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
+            f"{unknown:,} without a protected value count among the others." if unknown else "",
         )
         if line
     ]
@@ -178,12 +179,13 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
     verdict = point.get("verdict")
     if verdict:
         blocks += [Text((Strong(verdict["sentence"]), f" {verdict['rule']}"))]
-    if list_caution_texts(point):
-        blocks += [Heading("Caution", 3), Bullets(list_caution_texts(point))]
+    cautions = [*point.get("cautions", []), *(verdict.get("besides", []) if verdict else [])]
+    # Where the verdict is not to use it, it says why.
+    said = [one["text"] for one in cautions if not (verdict and one["text"][1:] in verdict["sentence"])]
+    if said:
+        blocks += [Heading("Caution", 3), Bullets(said)]
     blocks += [
-        Text(
-            f"On {describe_judged(evidence)}. Brackets are 95 % intervals, those of differences over the same people."
-        ),
+        Text(f"On {describe_judged(evidence)}. Brackets are 95 % intervals."),
         Table(tabulate_comparison(evidence, point)),
     ]
     if (bound := point.get("bound")) is not None:
@@ -234,7 +236,7 @@ def _limits(evidence: Evidence, point: Point) -> list[Block]:
     if small:
         lines.append(f"Groups too small for firm words: {', '.join(small)}.")
     if not evidence["settings"]["tuned"]:
-        lines.append("Settings come from a small grid; nobody has tuned them.")
+        lines.append("Settings come from a small grid; no search was made for better ones.")
     if point.get("converged") is False:
         lines.append("The search for the representation ended at its limit, before it had fully converged.")
     return [Heading("Limits"), Bullets(lines)]

@@ -75,17 +75,25 @@ def tabulate_comparison(evidence: Evidence, point: Point) -> list[list[str]]:
     return rows
 
 
+def number_text(value: float, sign: str = "") -> str:
+    """A number with three decimals, fewer where it is large, as on the page."""
+    decimals = next((n for n, limit in ((3, 10), (2, 100), (1, 1000)) if abs(value) < limit), 0)
+    return f"{value:{sign},.{decimals}f}"
+
+
 def measure_text(one: Mapping[str, Any] | None) -> str:
     """A measure with its interval, if there is one."""
     if one is None or one["estimate"] is None:
         return "-"
-    ends = "" if one["low"] is None else f" [{one['low']:.3f}, {one['high']:.3f}]"
-    return f"{one['estimate']:.3f}{ends}"
+    ends = "" if one["low"] is None else f" [{number_text(one['low'])}, {number_text(one['high'])}]"
+    return f"{number_text(one['estimate'])}{ends}"
 
 
 def difference_text(one: Mapping[str, Any] | None) -> str:
     """The word for a difference, and its interval."""
     if one is None or one["estimate"] is None:
         return "-"
-    ends = "" if one["low"] is None else f" {one['estimate']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
-    return one["word"] + ("" if one["word"] == "the same" else ends)
+    if one["low"] is None or one["word"] == "the same":
+        return str(one["word"])
+    estimate, low, high = (number_text(one[end], "+") for end in ("estimate", "low", "high"))
+    return f"{one['word']} {estimate} [{low}, {high}]"

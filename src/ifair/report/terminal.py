@@ -1,8 +1,8 @@
 """An audit and a tuning for a terminal."""
 
 from ifair.report.blocks import align_rows
-from ifair.report.comparison import describe_judged, measure_text, tabulate_comparison
-from ifair.results import Choices, Evidence, Parity, Point, Tuning, find_measure
+from ifair.report.comparison import describe_judged, measure_text, number_text, tabulate_comparison
+from ifair.results import Choices, Evidence, Parity, Point, Tuning, Verdict, find_measure
 
 
 def audit_text(evidence: Evidence) -> str:
@@ -19,17 +19,18 @@ def audit_text(evidence: Evidence) -> str:
     for id_, name in chosen.items():
         point = next(point for point in points if point["id"] == id_)
         lines += ["", f"{point.get('label', '')} ({name}): {point['name']}"]
-        lines += [f"  CAUTION: {said}" for said in list_caution_texts(point)]
+        lines += [f"  CAUTION: {one['text']}" for one in point.get("cautions", [])]
         lines += [f"  {line}" for line in align_rows(tabulate_comparison(evidence, point)).splitlines()]
     lines += [f"left out: {one['name']} ({one['why']})" for one in evidence["left_out"]]
     if "verdict" in evidence:
-        lines += ["", evidence["verdict"]["sentence"]]
+        lines += ["", _verdict_text(evidence["verdict"])]
     return "\n".join(lines)
 
 
-def list_caution_texts(point: Point) -> list[str]:
-    """What to know before praising a point; evidence of earlier releases has none."""
-    return [one["text"] for one in point.get("cautions", [])]
+def _verdict_text(verdict: Verdict) -> str:
+    """The verdict, what to know besides, and what it is about; evidence of earlier releases has the first alone."""
+    cautions = [f"Caution: {one['text']}" for one in verdict.get("besides", [])]
+    return "\n".join(filter(None, [verdict["sentence"], *cautions, verdict.get("scope")]))
 
 
 def tuning_text(tuning: Tuning) -> str:
@@ -68,7 +69,9 @@ def summary_text(evidence: Evidence) -> str:
         align_rows(rows),
         f"Consistency of ranks: how alike the scores of like people are. {explained} if only {changed} does.",
     ]
-    return "\n\n".join([*parts, *([evidence["verdict"]["sentence"]] if "verdict" in evidence else [])])
+    if "verdict" in evidence:
+        parts.append(_verdict_text(evidence["verdict"]))
+    return "\n\n".join(parts)
 
 
 def _describe_people(evidence: Evidence) -> str:
@@ -114,4 +117,4 @@ def _estimate(point: Point, measure: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return "-" if value is None else number_text(value)

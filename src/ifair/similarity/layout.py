@@ -67,8 +67,13 @@ class Unit:
         if a == b:
             return f"same {self.name}"
         if self.kind == "number":
-            return f"{abs(a - b):.4g} apart in {self.name} ({a:.6g}, {b:.6g})"
+            return f"{_plain(abs(a - b), 4)} apart in {self.name} ({_plain(a, 6)}, {_plain(b, 6)})"
         return f"{self.name} differs ({a}, {b})"
+
+
+def _plain(value: float, digits: int) -> str:
+    """A number as people write it: whole ones in full, others with so many digits, and hardly ever a power of ten."""
+    return f"{value if float(value).is_integer() else float(f'{value:.{digits}g}'):.12g}"
 
 
 def learn_unit(

@@ -170,6 +170,9 @@ def check_table(
     undoubted = [column for column in checked.attributes if column not in doubts]
     options = {"categorical": roles.categorical, "protected": roles.protected}
     warnings += column_warnings.warn_of_width(frame, undoubted, **options)
+    warnings += column_warnings.warn_of_copies(frame, checked.attributes, roles.protected, roles.target)
+    numbers = [*checked.attributes, *filter(None, [roles.target])]
+    warnings += column_warnings.warn_of_far_values(frame, numbers, categorical=roles.categorical)
     return checked
 
 

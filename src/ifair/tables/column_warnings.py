@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import infer_dtype, is_float_dtype, is_numeric_dtype, is_object_dtype
+from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_numeric_dtype, is_object_dtype
 
 from ifair.errors import IfairError, name_setting
 from ifair.unsuitable_columns import Doubt, count_many_categories, find_doubt
@@ -44,6 +44,7 @@ def warn_of_protected(frame: pd.DataFrame, protected: Iterable[str], keep: Colle
         if frame[column].nunique() < 2:
             lines.append(f"protected column {column!r} has one value: there is nothing to protect in it")
             continue
+        lines += _warn_of_spellings(frame[column])
         doubt = find_doubt(frame[column])
         if doubt is None or column in keep:
             continue
@@ -55,6 +56,28 @@ def warn_of_protected(frame: pd.DataFrame, protected: Iterable[str], keep: Colle
             )
         instead = f"; {doubt.advice}" if doubt.advice else "; is it the right column?"
         lines.append(f"protected column {column!r} {doubt.reason}: protected all the same{instead}")
+    return lines
+
+
+def _warn_of_spellings(column: pd.Series) -> list[str]:
+    """Protected values that are one but for case and spaces, and people who have none."""
+    lines = []
+    values = [value for value in column.dropna().unique() if isinstance(value, str)]
+    spelled: dict[str, list[str]] = {}
+    for value in values:
+        spelled.setdefault(" ".join(value.casefold().split()), []).append(value)
+    twice = [" and ".join(map(repr, variants)) for variants in spelled.values() if len(variants) > 1]
+    if twice:
+        lines.append(
+            f"protected column {column.name!r} holds values that differ in case or spaces alone, {'; '.join(twice)}: "
+            "they count as different groups; write them alike"
+        )
+    if missing := int(column.isna().sum()):
+        people, have = ("1 person", "has") if missing == 1 else (f"{missing:,} people", "have")
+        lines.append(
+            f"protected column {column.name!r}: {people} {have} no value in it and, unless a condition says otherwise, "
+            "count as not in the protected group"
+        )
     return lines
 
 
@@ -85,4 +108,91 @@ def warn_of_width(
             lines.append(
                 f"column {column!r} has {many} categories, which make {many} columns: kept; lump rare ones first{out}"
             )
+    return lines
+
+
+FEWEST_TELLING = 10
+"""People outside the largest group whom a column must tell, and people per value of it: fewer may agree by chance."""
+TELLS = 0.995
+TELLS_OF_OTHERS = 0.95
+"""A column tells another where its values say so many people right, and so many of those outside the largest group."""
+IN_STEP = 0.999
+"""Of the rank correlation of two columns of numbers, one of which is as good as the other."""
+
+
+def warn_of_copies(
+    frame: pd.DataFrame, attributes: Iterable[str], protected: Collection[str], target: str | None
+) -> list[str]:
+    """A sentence for every unprotected attribute that tells a protected column, or the target, (nearly) by itself."""
+    lines = []
+    for column in attributes:
+        for told in () if column in protected else (*protected, *filter(None, [target])):
+            found = _tell_how(frame[column], frame[told])
+            if found is None:
+                continue
+            if told == target:
+                what, why = "target", "if it is not known before the outcome, models look far better than they are; "
+            else:
+                protect = name_setting("protected", [column])
+                what, why = "protected column", f"hiding {told!r} alone hides little; protect it with {protect}, or "
+            ignore = name_setting("ignore", [column])
+            lines.append(f"column {column!r} tells the {what} {told!r} {found}: {why}leave it out with {ignore}")
+    return lines
+
+
+def _tell_how(column: pd.Series, told: pd.Series) -> str | None:
+    """How well a column tells another of those who have both, in words; None where it does not, or may by chance."""
+    known = (column.notna() & told.notna()).to_numpy()
+    n = int(known.sum())
+    if n < max(2 * FEWEST_TELLING, 0.5 * len(told)):
+        return None
+    (codes, values), (others, told_values) = (pd.factorize(one[known]) for one in (column, told))
+    if FEWEST_TELLING * len(values) > n:
+        numbers = all(is_numeric_dtype(one) and not is_bool_dtype(one) for one in (column, told))
+        if not numbers or FEWEST_TELLING * len(told_values) <= n:
+            return None
+        ranks = np.array([one[known].astype(np.float64).rank() for one in (column, told)])
+        same = float(np.corrcoef(ranks)[0, 1])
+        return f"(ranked by either, people stand alike: rank correlation {same:.4f})" if abs(same) >= IN_STEP else None
+    pairs, counts = np.unique(codes.astype(np.int64) * len(told_values) + others, return_counts=True)
+    most = np.zeros(len(values), dtype=np.int64)
+    np.maximum.at(most, pairs // len(told_values), counts)
+    wrong, outside = n - int(most.sum()), n - int(np.bincount(others).max())
+    if outside < FEWEST_TELLING or wrong > (1 - TELLS) * n or wrong > (1 - TELLS_OF_OTHERS) * outside:
+        return None
+    return f"of {'all ' if not wrong else f'{n - wrong:,} of '}{n:,} people{' who have both' * (n < len(told))}"
+
+
+FEWEST_NUMBERS = 20
+FAR_OUT = 10.0
+"""Spreads, from the 1st to the 99th percentile, that a value is beyond these and is hardly true."""
+LONELY = 3.0
+"""And so many times as far out as all others: long tails have no such gap."""
+SHOWN_FAR = 3
+
+
+def warn_of_far_values(frame: pd.DataFrame, columns: Iterable[str], *, categorical: Collection[str]) -> list[str]:
+    """A sentence for every column of numbers with a few values absurdly far from all others."""
+    lines = []
+    for column in columns:
+        values = frame[column]
+        if column in categorical or not is_numeric_dtype(values) or is_bool_dtype(values):
+            continue
+        present = values.dropna().astype(np.float64)
+        if len(present) < FEWEST_NUMBERS:
+            continue
+        ordered, few = np.sort(present.to_numpy()), -(-len(present) // 100)
+        low, high = float(ordered[few]), float(ordered[-1 - few])
+        ends = np.r_[ordered[:few], ordered[-few:]]
+        steps = np.sort(np.maximum(0.0, np.maximum(low - ends, ends - high)))
+        lonely = (steps[1:] > FAR_OUT * (high - low)) & (steps[1:] >= LONELY * steps[:-1])
+        if high <= low or not lonely.any():
+            continue
+        odd = present[np.maximum(low - present, present - high) >= steps[1:][lonely][0]]
+        shown = " and ".join(f"{value:.10g} in row {int(row) + 1}" for row, value in odd.head(SHOWN_FAR).items())
+        more = f" and {len(odd) - SHOWN_FAR} more" if len(odd) > SHOWN_FAR else ""
+        lines.append(
+            f"column {column!r} holds {shown}{more}, far from all others (98 % are from {low:.6g} to {high:.6g}): one "
+            "such value can spoil a model; if it is a slip, or stands for a missing value, mend or empty the cell"
+        )
     return lines

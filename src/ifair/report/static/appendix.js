@@ -47,7 +47,7 @@ function showData(data) {
     `${percent(about.group_share, 1)} are in the protected group${about.group ? ` (${about.group})` : ""}; ${isClassification(data) ? `${truthWords(data, 1)} for ${percent(about.base_protected, 1)} of them and for ${percent(about.base_others, 1)} of the others` : `the mean of ${quoted(about.target)} is ${num(about.base_protected)} there and ${num(about.base_others)} among the others`}`,
     about.weighted_by && `People are weighted by ${quoted(about.weighted_by)} in models and measures; they count once in ${listed(about.counted_once ?? [])}`,
     compared.length && `Who is like whom was measured on ${listed(compared.map(quoted))}; peers are at most ${short(reachOf(data), 3)} apart`,
-    settings.tuned ? "" : "Settings come from a small grid: nobody has tuned them",
+    settingsWords(data),
     ...data.left_out.map((one) => `${one.name} was left out: ${one.why}`),
   ].filter(Boolean);
   say("data-words", sentences.map((said) => said.replace(/([^.:?!])$/, "$1.")));

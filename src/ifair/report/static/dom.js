@@ -40,10 +40,12 @@ function table(caption, head, rows, chosen = () => false) {
     el("tbody", {}, rows.map((row, i) => el("tr", { class: chosen(i) ? "chosen" : null }, row.map(cell)))));
 }
 
-/** A number with so many decimals; a dash where there is none. */
+/** A number with so many decimals, fewer where it is large; a dash where there is none. */
 function num(value, decimals = 3) {
   if (value == null) return "–";
-  return value.toFixed(decimals).replace("-", "−").replace(/^−(0\.?0*)$/, "$1");
+  const size = Math.abs(value), most = size < 10 ? decimals : size < 100 ? 2 : size < 1000 ? 1 : 0;
+  if (!most && size >= 1000) return Math.round(value).toLocaleString("en").replace("-", "−");
+  return value.toFixed(Math.min(decimals, most)).replace("-", "−").replace(/^−(0\.?0*)$/, "$1");
 }
 
 /** A number from the data, as short as it can be. */

@@ -19,7 +19,7 @@ function show(i, focus = false) {
 function update() {
   const { data, people, now } = state;
   showVerdict(data, now);
-  say("trade-off-words", `Every point is a way to decide. Further right is more useful, further up treats like people more alike${data.settings.tuned ? "" : "; settings come from a small grid, nobody has tuned them yet"}.`);
+  say("trade-off-words", `Every point is a way to decide. Further right is more useful, further up treats like people more alike${data.settings.tuned ? "" : "; the settings are those of a small grid, and a search (ifair tune) may find better ones"}.`);
   const doubted = data.points.some(isDoubted);
   say("trade-off-caption", (data.front ?? []).length > 1 ? `The line is the best consistency that any point${doubted ? " without a caution" : ""} reaches at each utility or more, on test people; the band is its 95 % interval. The best of many is a little lucky.` : "",
     doubted ? "Faint points carry a caution, such as nearly one decision for everybody, and the line passes them by." : "", "Crosses are 95 % intervals. A click on a point shows the page for it.");

@@ -64,7 +64,7 @@ function differenceWords(attribute, compared, i, j) {
   return { counts: (weight * Math.abs(b - a)) / (compared?.unit || Math.abs(a) || 1), words: `${name} ${short(Math.abs(b - a), 3)} ${b > a ? "more" : "less"}` };
 }
 
-/** Why two people are peers: what is the same, and what differs, by how much it counts. */
+/** Two peers: what is the same, and in what the other differs, by how much it counts. */
 function peerWords(data, people, i, j, most = 3) {
   const compared = comparedAttributes(data);
   const counted = people.attributes.filter((a) => !data.data.protected.includes(a.name) && (!compared.size || compared.has(a.name)));
@@ -76,7 +76,8 @@ function peerWords(data, people, i, j, most = 3) {
   differing.sort((a, b) => b.counts - a.counts);
   const rest = (names) => (names.length > most ? [...names.slice(0, most), `${names.length - most} more`] : names);
   const alike = same.length === counted.length ? "the same in everything that may count" : same.length ? `same ${listed(rest(same))}` : "";
-  return [alike, ...rest(differing.map((one) => one.words))].filter(Boolean).join("; ");
+  const apart = differing.length ? `differs in: ${rest(differing.map((one) => one.words)).join("; ")}` : "";
+  return [alike, apart].filter(Boolean).join("; ");
 }
 
 /** What every model in question decides about somebody, and about the peers. */
@@ -127,7 +128,11 @@ function peerTable(data, people, i, now, show) {
   const hidden = people.attributes.filter((a) => data.data.protected.includes(a.name)), scores = people.points[now.id].score;
   const rows = peersOf(people, i).map(([j, distance]) => [
     personButton(people, j, show), peerWords(data, people, i, j), ...hidden.map((a) => valueOf(a, j)), ...(isClassification(data) ? [decisionCell(data, now, scores[j])] : []), num(scores[j]), num(distance, 2)]);
-  return table(`Alike on everything but ${hiddenNames(data)}.`, ["person", "why a peer", ...hidden.map((a) => a.name), ...(isClassification(data) ? ["decision"] : []), "score", "distance"], rows);
+  const head = ["person", "why a peer", ...hidden.map((a) => a.name), ...(isClassification(data) ? ["decision"] : []), "score", "distance"];
+  const found = table(`Looked for on everything but ${hiddenNames(data)}.`, head, rows);
+  found.classList.add("peers");
+  found.style.setProperty("--points", head.length - 1); // columns on a phone
+  return found;
 }
 
 function showPerson(data, people, i, now, show) {

@@ -22,7 +22,9 @@ function showVerdict(data, now) {
   say("shown-for", `${now.label}: ${now.name}${rules.length ? `; the ${listed(rules)} choice` : ""}.`,
     now.id === data.verdict?.choice ? data.verdict.reasons.filter((r) => r.startsWith("The choice")) : "");
   say("rule", (verdict ?? data.verdict)?.rule ?? "There is no verdict on this table.");
-  fill("cautions", (now.cautions ?? []).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution: "), one.text)));
+  // Where the verdict is not to use it, it says why.
+  fill("cautions", [...(now.cautions ?? []), ...(verdict?.besides ?? [])].filter((one) => !verdict?.sentence.includes(one.text.slice(1))).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution: "), one.text)));
+  say("scope", verdict?.scope ?? "");
   showComparison(data, now);
 }
 
@@ -58,7 +60,7 @@ function showComparison(data, now) {
   ]);
   const head = ["", ...points.map((p) => el("span", {}, key(p.role), pointName(p))), ...against.map((role) => el("span", { class: "against" }, againstWords(data, now, role)))];
   byId("compare").style.setProperty("--points", points.length); // columns on a phone
-  fill("compare", table("Small print: 95 % intervals. Better and worse are said only where the interval of the difference, on the same people, excludes zero.", head, rows));
+  fill("compare", table("Small print: 95 % intervals. Better and worse are said only where the interval of the difference excludes zero. It is taken on the same people; of flips or moves, and of guesses at the group, from end to end of both intervals, which is wider than needed.", head, rows));
 }
 
 /** One row per point: what it is in full, and its numbers. */
@@ -74,6 +76,6 @@ function showPoints(data, now, choose) {
   const head = ["point", data.utility.name, "consistency of ranks", "yNN, as in the paper", isClassification(data) ? "flips" : "moves", "largest gap"];
   const focused = document.activeElement?.dataset?.point;
   say("points-title", `All ${data.points.length} points in numbers, with K, λ and μ`);
-  fill("points", table("On test people, with 95 % intervals. Settings were chosen on validation people.", head, rows, (i) => data.points[i].id === now.id));
+  fill("points", table(`On test people, with 95 % intervals. ${settingsWords(data)}`, head, rows, (i) => data.points[i].id === now.id));
   if (focused) [...byId("points").querySelectorAll("button")].find((b) => b.dataset.point === focused)?.focus();
 }

@@ -53,6 +53,13 @@ function judgedWords(data) {
     : " whom no model has seen.";
 }
 
+/** Where the settings come from, and who chose among them. */
+function settingsWords(data) {
+  if (data.settings.tuned) return "Settings were searched for, and the choices made, on validation people.";
+  const chosen = data.points.some(isInUse) ? "the tuned penalty was chosen" : "the choices among them, and the tuned penalty, were made";
+  return `Settings are those of a small grid, not of a search; ${chosen} on validation people.`;
+}
+
 /** That people stand for several, where they do; what they count once in is in the appendix. */
 const weightWords = (data) => (data.data.weighted_by == null ? "" : ` People are weighted by ${quoted(data.data.weighted_by)}.`);
 
@@ -69,7 +76,8 @@ function leadWords(data) {
   const what = data.task === "ranking" ? `to rank people by ${outcomeName(data)}` : `to predict ${outcomeName(data)}`;
   const protect = group && !data.data.protected.some((name) => group === name)
     ? ` The protected group is everybody whose ${group} (${percent(share)}).` : "";
-  return `Models learn from ${count(parts.train)} of ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect}${weightWords(data)}${parityWords(data)} All numbers are about ${count(parts.test)} people${judgedWords(data)}`;
+  const unknown = data.data.unknown_others ? ` ${many(data.data.unknown_others, "person", "people")} without a value of ${hiddenNames(data, "or")} count among the others.` : "";
+  return `Models learn from ${count(parts.train)} of ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect}${unknown}${weightWords(data)}${parityWords(data)} All numbers are about ${count(parts.test)} people${judgedWords(data)}`;
 }
 
 /** How shares are written: the unit once, after an interval; and differences of them in points. */
