@@ -133,9 +133,10 @@ def test_what_is_clearly_apart_is_marked_and_said_with_the_number_of_splits(comm
     text = write_page(ablation.EXPERIMENT, alone)
     assert re.search("“frozen”: .* 1 dataset; clearly more on Credit, clearly less on none", text)
     assert re.search("“means”: .*; clearly more on none, clearly less on Credit", text)
-    assert "at most 1. 5 splits, too few" in text
+    assert "1 to 4 settings. 5 splits, too few" in text
+    assert "at most 300 records to learn from, 60 iterations, 4 weights of fairness" in text
     credit["variants"]["paper"]["hypervolume"]["n"] = 20
-    assert "at most 1. 20 splits; ▲ and ▼" in write_page(ablation.EXPERIMENT, alone)
+    assert "1 to 4 settings. 20 splits; ▲ and ▼" in write_page(ablation.EXPERIMENT, alone)
 
 
 def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(committed):

@@ -87,7 +87,9 @@ def test_the_page_tells_where_its_numbers_come_from(committed):
         run |= {"left_out": ["xing: no file"], "environment": {**run["environment"], "python": version}}
     page = format_markdown(committed)
     assert "Left out: xing: no file." in page
-    assert re.search(r"Versions: ifair [\d.]+, python 3.11 and 3.12 and 3.12[\d.]* and 3.13, numpy", page)
+    assert re.search(
+        r"Versions: ifair [\d.]+, python 3.11 and 3.11[\d.]* and 3.12 and 3.12[\d.]* and 3.13, numpy", page
+    )
     assert "The results do not tell" in format_markdown({**committed, "runs": {}})
 
 

@@ -191,8 +191,8 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     ),
     (
         "The paper does not say when its search ended; ours ends when the loss fell by less than a thousandth in ten "
-        "iterations, or after 1,000 of them. That is early, above all on COMPAS. By a search that goes on until it "
-        "falls by less than a ten-thousandth:",
+        "iterations, or after 1,000 of them, which is early. By a search that goes on until it falls by less than a "
+        "ten-thousandth:",
         _measure_reading(ifair_readings.LONGER),
     ),
     (
