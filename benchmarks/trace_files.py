@@ -47,7 +47,7 @@ class Tracer:
         depth = getattr(self._importing, "depth", 0)
         if code.co_name == "<module>":
             self._importing.depth = depth + (1 if event == "call" else -1)
-        elif code.co_name == "__getattr__" and code.co_filename.endswith(("__init__.py", "lazy_names.py")):
+        elif code.co_name == "__getattr__" and code.co_filename.endswith("__init__.py"):
             return  # how a package that imports lazily imports
         elif event == "call" and depth == 0 and code.co_flags & CO_OPTIMIZED and not code.co_name.startswith("<"):
             self.functions.add((code.co_filename, code.co_name, code.co_firstlineno))

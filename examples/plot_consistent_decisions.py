@@ -2,9 +2,9 @@
 Consistent decisions
 ====================
 
-Two hundred people apply for forty places. A model scores each of them by themselves, so that two people who are hardly
-different may end up on both sides of the line. Here the whole batch is decided about at once: the scores stay near what
-the model thinks, and differ little between people who are alike in what may count.
+Two hundred people apply for forty places. A model scores each of them alone, and two people who hardly differ may
+end up on opposite sides of the line. Here the whole batch is decided about at once: the scores stay near what the
+model thinks, and differ little between people who are alike in what may count.
 """
 
 # %%
@@ -56,7 +56,7 @@ model = ConsistentClassifier(
 # Forty places
 # ------------
 # Exactly forty are selected. Of all ways to select as many, none has both a higher expected gain by the model's own
-# scores and less disagreement among people who are alike; people who are tied at the line are told.
+# scores and less disagreement among people who are alike. People tied at the line are named.
 
 decided = model.decide(batch, n=40)
 print(f"{decided.selected.sum()} selected, {len(decided.tied)} tied at the line, {len(decided.changed)} changed")
@@ -109,8 +109,8 @@ plt.show()
 # %%
 # Groups
 # ------
-# The past was unfair to women, and the model has learned it as far as other columns give the sex away. Whoever must
-# select women and men at the same rate can ask for that as well; both hold at once, by a threshold per group.
+# The past was unfair to women, and the model has learned it as far as other columns give the sex away. If you must
+# select women and men at the same rate, ask for that as well: both hold at once, with a threshold per group.
 
 for parity in (None, "selection"):
     fair = model.set_params(strength=0.1).decide(batch, n=40, groups=batch["sex"], parity=parity)

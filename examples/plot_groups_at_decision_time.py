@@ -38,8 +38,8 @@ scores = LogisticRegression(max_iter=1000).fit(Z, good_risk).predict_proba(Z)[:,
 # Three groups, named afterwards
 # ------------------------------
 # Each may be the one that a decision must watch. Nothing is fitted again: the ranking of the same scores gets the
-# minimum counts of that group. They ask for what a fair lottery would rarely miss, not for the share itself: it is the
-# group that falls far short of it whose members move.
+# minimum counts of that group. They ask for what a fair lottery would rarely miss, not for the share itself. Only the
+# members of a group that falls far short of it move.
 
 groups = {
     "women": people["sex_and_status"].str.startswith("female").to_numpy(dtype=bool),

@@ -38,8 +38,8 @@ print(f"{len(used_car)} applicants, {women.sum()} of them women")
 # %%
 # What the minimum counts demand
 # ------------------------------
-# For a share of 0.4, the table says how many women every prefix must hold at least. It is made such that a fair
-# lottery with that share would fail it once in ten times.
+# For a share of 0.4, the table says how many women every prefix must hold at least. A fair lottery with that share
+# would fail it at most once in ten times.
 
 k = 20
 print(minimum_counts(k, p=0.4, alpha=0.1))

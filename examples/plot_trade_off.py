@@ -2,7 +2,7 @@
 Choosing the trade-off
 ======================
 
-Fairness costs utility. How much, and where to stop, is a choice that numbers can inform and not make: this example
+Fairness costs utility. How much, and where to stop, is a choice that numbers can inform but not make. This example
 fits a grid of settings, shows what each reaches on validation data, and the three choices that the paper names.
 """
 

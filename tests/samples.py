@@ -104,6 +104,17 @@ def named_applicants():
     return frame
 
 
+def staff(n=120):
+    """The applicants with an identifier that begins with zeros, two protected columns, and an outcome in words."""
+    people = applicants(n).rename(columns={"owns home": "owns_home"})
+    people["person"] = [f"{i:04d}" for i in range(n)]
+    people["sex"] = people["sex"].map({"female": "f", "male": "m"})
+    people["age"] = (people["height"] - 130).astype(int)
+    people["team"] = people["team"].map(lambda team: ("north", "south", "west")[int(team[-1]) % 3])
+    people["hired"] = people["hired"].map({0: "no", 1: "yes"})
+    return people[["person", "sex", "age", "experience", "job", "owns_home", "team", "rating", "hired"]]
+
+
 def dataset(task="classification", protected=("sex", "origin"), frame=None):
     """The applicants with the roles of a task."""
     people = applicants() if frame is None else frame

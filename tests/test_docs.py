@@ -57,6 +57,7 @@ def run(example, namespace, page):
         warnings.simplefilter("always" if expected else "error")
         exec(program, namespace)
     assert {warning.category.__name__ for warning in caught} == expected, f"{page}, line {line + 1}"
+    assert "  ...  " not in printed.getvalue(), f"{page}, line {line + 1}: wider than 80 characters"
     if example["prints"] is not None:
         assert printed.getvalue() == example["prints"], f"{page}, line {line + 1}"
 
@@ -65,6 +66,18 @@ def run(example, namespace, page):
     "page", [pytest.param(page, marks=pytest.mark.cluster if page == "docs/cluster.md" else ()) for page in PAGES]
 )
 def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, quick_fits):
+    run_page(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_examples_warn_a_reader_of_nothing_else(page, tmp_path, monkeypatch):
+    """Rough searches converge where those of the defaults may not."""
+    run_page(page, tmp_path, monkeypatch)
+
+
+def run_page(page, tmp_path, monkeypatch):
+    """Run the examples of a page in order, in a folder of their own."""
     if not (ROOT / page).exists():
         pytest.skip(f"{page} is not here: this is not a checkout of the repository")
     for package in NEEDS.get(page, []):
@@ -81,6 +94,18 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, 
             except pytest.skip.Exception:
                 continue
         run(example, namespace, page)
+
+
+def test_the_readme_has_the_ratios_of_the_results():
+    readme, results = ((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/results/reproduce.md"))
+    told = re.findall(r"^\|.*? \| (\d\.\d\d) \| (\d\.\d\d) \| (\d\.\d\d) \|$", readme, flags=re.MULTILINE)
+    line = r"^- \*\*{}\*\*: ([\d.]+) times the best .*?, ([\d.]+) times GLIF .*? one by one ([\d.]+) times a batch"
+    found = []
+    for plane in ("labels", "ranks", "thresholds"):
+        section = results.partition(f"### Hypervolumes: {plane}\n")[2]
+        datasets = (re.search(line.format(name), section, re.MULTILINE) for name in ("Census", "Credit", "COMPAS"))
+        found.append(list(zip(*(match.groups() for match in datasets))))  # rival, GLIF, one by one: of each dataset
+    assert told == [row[i] for i in range(3) for row in found]
 
 
 def test_an_example_that_prints_or_warns_otherwise_is_noticed():

@@ -109,6 +109,7 @@ def test_an_index_finds_what_the_graph_is_made_of(people):
     assert np.isinf(beyond[1]).all()
     with pytest.raises(ValueError, match="n_neighbors must be from 1 to the size of the reference, 400"):
         NeighbourIndex(people).nearest(people, 401)
+    must_raise(ValueError, "X has 1 columns that count, and the reference 5", NeighbourIndex(people).nearest, [[0.0]])
 
 
 # Smoothing
@@ -193,9 +194,13 @@ def test_just_so_many_places_are_given_and_ties_within_the_tolerance_are_told(sc
     assert selection.threshold == pytest.approx(threshold, abs=1e-12)
 
 
-@pytest.mark.parametrize("wrong", [{}, {"n": 1, "rate": 0.5}, {"n": 3}, {"rate": 1.5}], ids=str)
-def test_one_possible_wish_is_needed(wrong):
-    must_raise(ValueError, r"exactly one of|must be", select, [0.1, 0.2], **wrong)
+WRONG = [{}, {"n": 1, "rate": 0.5}, {"n": 3}, {"n": 0.5}, {"rate": 1.5}, {"n": 1, "priority": [1.0]}]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_one_possible_wish_about_people_with_one_score_each_is_needed(wrong):
+    must_raise(ValueError, r"exactly one of|must be", select, [0.2, 0.2], **wrong)
+    must_raise(ValueError, "scores must be one-dimensional", select, [[0.1, 0.2]], n=1)
 
 
 @pytest.mark.parametrize("n", [1, 3, 7])
@@ -239,11 +244,12 @@ def test_tensors_give_the_same_graph_scores_and_cut(people, graph, scores):
         assert abs(neighbour_graph(people, device="cpu", **options) - here).max() == 0
     tensor_graph = neighbour_graph(X)
     for penalty in ("absolute", "squared"):
-        expected = smooth(scores, graph, 0.2, penalty)
+        expected = smooth_with_certificate(scores, graph, 0.2, penalty, tol=1e-9)
         for given, W in ((p, tensor_graph), (p, graph), (scores, tensor_graph)):
-            found = smooth(given, W, 0.2, penalty)
-            assert type(found) is type(given)
-            np.testing.assert_allclose(np.asarray(found), expected, atol=1e-9)
+            found = smooth_with_certificate(given, W, 0.2, penalty, tol=1e-9)
+            assert type(found.scores) is type(given)
+            np.testing.assert_allclose(np.asarray(found.scores), expected.scores, atol=1e-9)
+            assert found.n_iter == expected.n_iter
     np.testing.assert_allclose(smooth(p, tensor_graph, np.inf), smooth(scores, graph, np.inf))
     expected = minimum_cut(scores - 0.5, graph, 0.2)
     np.testing.assert_array_equal(minimum_cut(p - 0.5, tensor_graph, 0.2).numpy(), expected)

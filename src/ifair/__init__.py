@@ -1,17 +1,12 @@
 """Individually fair representations of people's records (iFair, ICDE 2019)."""
 
-from typing import TYPE_CHECKING
-
-from ifair.lazy_names import load_on_first_use
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ifair.encode import Encoder as Encoder
-    from ifair.models.consistent import (
-        ConsistentClassifier as ConsistentClassifier,
-    )
-    from ifair.models.consistent import (
-        ConsistentRegressor as ConsistentRegressor,
-    )
+    from ifair.models.consistent import ConsistentClassifier as ConsistentClassifier
+    from ifair.models.consistent import ConsistentRegressor as ConsistentRegressor
     from ifair.models.ifair import IFair as IFair
     from ifair.models.lfr import LFR as LFR
     from ifair.models.many import fit_many as fit_many
@@ -40,4 +35,13 @@ _HOME = {
 }
 
 __all__ = ["__version__", *_HOME]
-__getattr__, __dir__ = load_on_first_use(__name__, _HOME, __all__)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"ifair.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

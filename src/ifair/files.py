@@ -5,7 +5,7 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -135,13 +135,46 @@ def write_whole(path: Path, content: str | bytes, *, kind: str | None = None) ->
         temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
-def hold(file: IO[str]) -> None:
-    """Lock an open file for this process, or raise an OSError; the system lets go when the process ends, however."""
-    if os.name == "nt":
-        import msvcrt
+@contextmanager
+def hold(place: Path, kind: str, *, mark: Path, user: str, error: type[IfairError]) -> Iterator[None]:
+    """Use a place, a "folder" or a "journal", that others must not use at the same time; the mark is locked meanwhile.
 
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    else:
+    The system lets go of it when the process ends, however it ends. What stands in the way is told as an ``error``,
+    another ``user``, a "run" or a "search", too.
+    """
+    try:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        file = mark.open("a+")
+    except OSError as failure:
+        raise error(f"cannot use the {kind} {place}: {failure.strerror}") from failure
+    try:
+        with file:
+            if not _lock(file, mark):
+                raise error(f"another {user} is using {place}; wait for it, or name another {kind}")
+            try:
+                yield
+            finally:
+                # While it is held, so that nobody else's is taken away; Windows removes no open file.
+                if os.name != "nt":
+                    mark.unlink(missing_ok=True)
+    finally:
+        if os.name == "nt":
+            with suppress(OSError):  # held by another
+                mark.unlink(missing_ok=True)
+
+
+def _lock(file: IO[str], path: Path) -> bool:
+    """Lock an open file for this process, unless another has it."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            return True
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever ended between opening and locking took the file away: somebody may hold the next one of that name.
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except OSError:
+        return False

@@ -107,16 +107,12 @@ def neighbour_graph(
         return graph_of(index, index.shape[1])
     as_tensor = is_tensor(X)
     records = _scale_columns(X.double() if as_tensor else check_matrix(X), weights)
-    if device is not None and not as_tensor:
+    if device is not None:
         import torch
 
-        records = torch.from_numpy(np.ascontiguousarray(records)).to(device)
-    elif device is not None:
-        records = records.to(device)
+        records = torch.as_tensor(records if as_tensor else np.ascontiguousarray(records), device=device)
     index = search_neighbours(records, n_neighbors, reach, query, n_jobs, approximate)
-    if as_tensor:
-        return tensor_graph_of(index, n_neighbors)
-    return graph_of(index if isinstance(index, np.ndarray) else index.cpu().numpy(), n_neighbors)
+    return tensor_graph_of(index, n_neighbors) if as_tensor else graph_of(to_host(index), n_neighbors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +333,8 @@ def select(
     (array([ True,  True, False, False]), array([False,  True,  True, False]))
     """
     values = check_floats(scores, "scores")
+    if values.ndim != 1:
+        raise IfairError(f"scores must be one-dimensional, got the shape {values.shape}")
     if sum(given is not None for given in (threshold, rate, n)) != 1:
         raise IfairError("give exactly one of threshold, rate and n")
     if threshold is not None:
@@ -346,7 +344,7 @@ def select(
             raise IfairError(f"rate must be a share from 0 to 1, got {rate}")
         n = math.floor(rate * len(values) + 0.5)
     assert n is not None
-    if not 0 <= n <= len(values):
+    if not isinstance(n, int | np.integer) or not 0 <= n <= len(values):
         raise IfairError(f"n must be from 0 to the number of people, {len(values)}; got {n}")
     descending = np.sort(values)[::-1]
     nobody = np.zeros(len(values), dtype=bool)
@@ -360,6 +358,8 @@ def select(
     tied = np.abs(values - last) <= tolerance
     chosen = (values > last) & ~tied
     first = np.zeros(len(values)) if priority is None else check_floats(priority, "priority")
+    if first.shape != values.shape:
+        raise IfairError(f"priority must be of shape {values.shape}, one for each score; got {first.shape}")
     queue = np.flatnonzero(tied)
     queue = queue[np.lexsort((queue, -first[queue]))]
     chosen[queue[: n - np.count_nonzero(chosen)]] = True
@@ -465,7 +465,12 @@ class NeighbourIndex:
             raise IfairError(
                 f"n_neighbors must be from 1 to the size of the reference, {n_reference}; got {n_neighbors}"
             )
-        index, squared = self._reference.nearest(_scale_columns(check_matrix(X), self.weights), n_neighbors, n_jobs)
+        people = _scale_columns(check_matrix(X), self.weights)
+        if people.shape[1] != len(self._reference.mean):
+            raise IfairError(
+                f"X has {people.shape[1]} columns that count, and the reference {len(self._reference.mean)}"
+            )
+        index, squared = self._reference.nearest(people, n_neighbors, n_jobs)
         if self.reach is not None:
             beyond = squared > squared_reach(self.reach)
             index, squared = np.where(beyond, -1, index), np.where(beyond, np.inf, squared)

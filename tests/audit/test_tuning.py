@@ -7,7 +7,7 @@ import pytest
 from refusals import must_raise
 
 from ifair.audit import evidence, tune, tuning
-from ifair.audit.tuning import choose_penalised, fingerprint_dataset, name_choices
+from ifair.audit.tuning import choose_penalised, name_choices
 from ifair.evaluate.arms import list_arms
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
@@ -16,7 +16,7 @@ from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import fit_representations, train
 from ifair.results import TUNING, ResultsError, check_results
 
-from samples import FAST, applicants, dataset
+from samples import FAST, dataset
 
 pytest.importorskip("optuna")
 
@@ -120,13 +120,6 @@ def test_who_cannot_be_fitted_among_others_is_named(monkeypatch):
     monkeypatch.setattr(tuning, "train", lambda one, *_, **__: refuse(one) if one.is_learned else train(one, *_, **__))
     how = {"n_trials": 1, "models": ("linear",), "solver": {**FAST, "engine": "torch"}}
     must_raise(ValueError, "iFair.*K = 20.* cannot be trained: too many prototypes", tune, dataset(), **how)
-
-
-def test_other_records_are_another_search():
-    changed = applicants()
-    changed.loc[0, "height"] += 1
-    assert fingerprint_dataset(dataset()) != fingerprint_dataset(dataset(frame=changed))
-    assert fingerprint_dataset(dataset()) == fingerprint_dataset(dataset())
 
 
 def measured(name, *validation):

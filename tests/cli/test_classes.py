@@ -66,20 +66,7 @@ def test_newcomers_get_the_class_of_the_model_and_its_probability(graded, which,
     np.testing.assert_allclose(found["score"], loaded.predict_proba(frame).max(axis=1))
     # On a representation no peers are asked.
     done = do("decide", graded, "--model", model, "-o", tmp_path / "out.csv")
-    assert ("; 0 decided about otherwise than by the model alone" in done.stdout) == (which == "representation")
-
-
-def test_the_share_of_classes_that_flip_is_counted_when_only_sex_is_swapped(graded):
-    roles = ["--protected", "sex", "--ignore", "age", *ROLES[4:]]
-    path = graded.parent / "seeing.ifair"
-    done = do("fit", graded, *roles, *FAST, "-k", 10, "--no-freeze", "--mu", 0, "-o", path)
-    model, people = ifair.load(path), pd.read_csv(graded)
-    swapped = people.assign(sex=people["sex"].map({"f": "m", "m": "f"}))
-    columns = list(model.feature_names_in_)
-    expected = np.mean(model.predict(people[columns]) != model.predict(swapped[columns]))
-    assert ifair.inspect(path)["about"]["flips"]["share"] == pytest.approx(expected)
-    assert 0 < expected < 1
-    assert f"{100 * expected:.1f} % of decisions change" in done.stdout
+    assert ("; 0 decisions differ from the model's own" in done.stdout) == (which == "representation")
 
 
 @pytest.mark.parametrize("wanted", [("--rate", 0.2), ("--n", 3), ("--threshold", 0.5)])

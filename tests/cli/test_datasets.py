@@ -93,11 +93,3 @@ def test_path_shows_the_folders_and_the_files(cache, published):
     assert "ifair datasets fetch census" in refuse("datasets", "path", "census")
     do("datasets", "fetch", "census")
     assert ask("datasets", "path", "census") == [str(cache / "census" / "adult.data")]
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow if n in ("airbnb", "census") else ()) for n in dataset_names()]
-)
-def test_every_dataset_passes_its_check(real_data, name):
-    do("datasets", "info", name, "--check")

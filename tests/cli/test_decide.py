@@ -29,7 +29,7 @@ def consistent(folder):
 
 @pytest.mark.parametrize("wanted", [("--n", 30), ("--rate", 0.25), ("--threshold", 0.6)])
 def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, consistent, tmp_path, wanted):
-    done = do("decide", folder / "people.csv", "--model", consistent, *wanted, "-o", tmp_path / "out.csv")
+    facts = ask("decide", folder / "people.csv", "--model", consistent, *wanted, "-o", tmp_path / "out.csv")
     found = pd.read_csv(tmp_path / "out.csv", dtype={"person": str})
     model = ifair.load(consistent)
     batch = model.decide(applicants[list(model.feature_names_in_)], **{wanted[0][2:]: wanted[1]})
@@ -38,33 +38,18 @@ def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, c
     np.testing.assert_allclose(found["score"], batch.scores)
     np.testing.assert_array_equal(np.flatnonzero(found["changed"]), batch.changed)
     np.testing.assert_array_equal(found["explanation"].notna(), found["changed"] == 1)
-    assert f"{batch.selected.sum()} of 120 people selected; {len(batch.changed)} decided about otherwise" in done.stdout
-
-
-def test_json_names_every_change_with_the_people_that_explain_it(folder, consistent, tmp_path):
-    facts = ask("decide", folder / "people.csv", "--model", consistent, "--n", 30, "-o", tmp_path / "out.csv")
-    assert facts["selected"] == 30
-    assert facts["gap"] <= 1e-12
+    assert (facts["people"], facts["selected"]) == (120, batch.selected.sum())
+    assert facts["gap"] == batch.gap
+    assert [change["row"] - 1 for change in facts["changes"]] == batch.changed.tolist() != []
     for change in facts["changes"]:
         assert change["id"] == f"{change['row'] - 1:04d}"
         assert change["explanation"].startswith(f"person {change['id']} is ")
-    assert facts["changes"]
-
-
-def test_groups_are_selected_at_one_rate_when_asked_for(folder, applicants, consistent, tmp_path):
-    arguments = ["--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", tmp_path / "out.csv"]
-    done = do("decide", folder / "people.csv", "--model", consistent, *arguments)
-    assert "thresholds: f " in done.stdout
-    rates = pd.read_csv(tmp_path / "out.csv")["decision"].groupby(applicants["sex"]).mean()
-    assert abs(rates["f"] - rates["m"]) <= 1 / (applicants["sex"] == "f").sum()
-    assert not done.stderr
-    assert re.search(r"with peers (0\.\d{3} (above|below)|at) their group's threshold; \d+ of \d+ people", done.stdout)
-    assert "-0.000" not in done.stdout
 
 
 def test_groups_of_a_few_people_are_doubted(folder, consistent, tmp_path):
     arguments = ["--n", 30, "--parity", "selection", "--groups", "age", "-o", tmp_path / "out.csv"]
     done = do("decide", folder / "people.csv", "--model", consistent, *arguments)
+    assert re.match(r"30 of 120 people selected; \d+ decided about otherwise", done.stdout)
     assert re.search(r"Warning: --groups age: of \d+ groups \d+ have fewer than 10 people", done.stderr)
     assert re.search(r"thresholds: .* and \d+ more\n", done.stdout)
 
@@ -79,16 +64,13 @@ def test_protected_columns_may_be_missing_and_rows_printed(folder, applicants, c
     pd.testing.assert_series_equal(outputs[0]["decision"], outputs[1]["decision"])
 
 
-def test_a_ranking_takes_the_scores_of_newcomers(folder, applicants, consistent, tmp_path):
-    arguments = ["--protected", "sex", "--group", "sex=f", "--model", consistent, "--min-share", 0.1]
-    do("rank", folder / "people.csv", *arguments, "-o", tmp_path / "ranked.csv")
-    assert len(pd.read_csv(tmp_path / "ranked.csv")) == len(applicants)
-
-
-def test_a_regression_is_decided_by_too(folder, tmp_path):
-    arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 1, "-o", tmp_path / "m.ifair"]
-    learned = ask("fit", folder / "people.csv", *arguments)
-    assert learned["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
+def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_target(folder, applicants, tmp_path):
+    arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 0.1, "-o", tmp_path / "m.ifair"]
+    done = do("fit", folder / "people.csv", *arguments)
+    strength = ifair.load(tmp_path / "m.ifair").strength
+    assert strength == pytest.approx(0.1 * np.ptp(applicants["rating"]))
+    assert "a linear model of 'rating' is trained on the unprotected columns\n" in done.stdout
+    assert f"strength 0.1 of the range of 'rating' is {strength:g} in its units" in done.stdout
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
@@ -125,12 +107,21 @@ def equal(folder):
     return path
 
 
-def test_the_parity_that_a_model_was_fitted_for_is_used_and_told(folder, applicants, equal, consistent, tmp_path):
+def test_groups_are_selected_at_one_rate_when_asked_for_or_as_the_model_was_fitted_and_that_is_told(
+    folder, applicants, equal, consistent, tmp_path
+):
+    asked = ["--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", tmp_path / "asked.csv"]
+    done = do("decide", folder / "people.csv", "--model", consistent, *asked)
+    assert "thresholds: f " in done.stdout
+    found = pd.read_csv(tmp_path / "asked.csv")
+    rates = found["decision"].groupby(applicants["sex"]).mean()
+    assert abs(rates["f"] - rates["m"]) <= 1 / (applicants["sex"] == "f").sum()
+    assert not done.stderr
+    assert re.search(r"with peers (0\.\d{3} (above|below)|at) their group's threshold; \d+ of \d+ people", done.stdout)
+    assert "-0.000" not in done.stdout
     done = do("decide", folder / "people.csv", "--model", equal, "-o", tmp_path / "out.csv")
     assert "every group of 'sex' is selected at the same rate, as the model was fitted" in done.stdout
-    asked = ["--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", tmp_path / "asked.csv"]
-    do("decide", folder / "people.csv", "--model", consistent, *asked)
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), pd.read_csv(tmp_path / "asked.csv"))
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), found)
 
 
 def test_people_without_a_group_are_one_as_in_an_audit(applicants, equal, tmp_path):
@@ -196,3 +187,14 @@ def test_wrong_wishes_are_named(folder, consistent, tmp_path, arguments, code, m
     given = ["decide", folder / "people.csv", "--model", consistent, "-o", tmp_path / "out.csv"]
     assert message in refuse(*given, *arguments, code=code)
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_model_and_a_table_that_were_swapped_are_told_the_order(folder, classifier, tmp_path):
+    table, output = folder / "people.csv", ["-o", tmp_path / "out.csv"]
+    assert "The order is `ifair decide TABLE --model MODEL`" in refuse("decide", classifier, table, *output, code=2)
+    for order, verb in (
+        ("ifair transform MODEL TABLE", ["transform", table, classifier]),
+        ("ifair decide TABLE --model MODEL", ["decide", classifier, "--model", table]),
+    ):
+        said = refuse(*verb, *output)
+        assert f"people.csv is a table, not a model; were the two swapped? The order is `{order}`" in said

@@ -10,7 +10,7 @@ import pytest
 from ifair.results import EVIDENCE, check_results
 
 from samples import small_evidence
-from scripts import do, refuse, run
+from scripts import do, refuse
 
 demo = import_module("ifair.cli.demo")
 """The module: the package holds the command of this name."""
@@ -53,12 +53,6 @@ def test_the_command_prints_a_short_table_a_verdict_and_where_the_report_is(tmp_
     assert sorted(path.name for path in folder.iterdir()) == ["evidence.json", "report.html"]
     check_results(json.loads((folder / "evidence.json").read_text(encoding="utf-8")), EVIDENCE)
     assert "<title>Fairness report: applicants</title>" in (folder / "report.html").read_text(encoding="utf-8")
-
-
-def test_json_goes_to_standard_output_and_nothing_else_does(tmp_path, asked):
-    outcome = run("demo", "--json", "--output", tmp_path)
-    assert json.loads(outcome.stdout) == json.loads((tmp_path / "evidence.json").read_text(encoding="utf-8"))
-    assert "Report: " in outcome.stderr
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,8 @@ def test_json_tells_what_changed_in_every_query(applicants, given, tmp_path):
     ("change", "message"),
     [
         (lambda t: t.assign(rating=t["rating"].astype(object).where(t.index != 6, "good")), "'good' in row 7"),
-        (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9"),
+        (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9; fill it in"),
+        (lambda t: t.assign(rating=t["rating"].where(t.index != 8)), "such rows out, for example with: python -c"),
         (
             lambda t: t.assign(sex=["2x" if i == 2 else i % 4 for i in t.index]),
             "column 'sex' holds numbers, but not in row 3 ('2x'): mend such cells, or take them as missing with "
@@ -82,6 +83,13 @@ def test_a_table_that_cannot_be_ranked_is_refused_with_the_row(applicants, given
     assert not (tmp_path / "ranked.csv").exists()
 
 
+def test_a_column_that_nothing_hangs_on_need_not_be_clean_even_if_a_groups_name_begins_with_its_own(
+    applicants, given, tmp_path
+):
+    applicants.assign(se=["x" if i == 5 else i for i in applicants.index]).to_csv(tmp_path / "people.csv", index=False)
+    do("rank", tmp_path / "people.csv", *given[1:], "--group", "sex=f", "-o", tmp_path / "ranked.csv")
+
+
 def test_a_protected_number_needs_to_be_told_who_and_something_must_be_ranked_by(folder, tmp_path):
     arguments = [folder / "people.csv", "-p", "age", "--min-share", "0.5", "-o", tmp_path / "ranked.csv"]
     assert "--group" in refuse("rank", *arguments, "--score", "rating")
@@ -95,6 +103,7 @@ def test_a_shortage_and_a_share_below_the_one_asked_for_are_explained(folder, tm
     strict = do("rank", *arguments, "--group", "sex=f", "--min-share", 0.4)
     assert said in strict.stdout, strict.output
     least = minimum_counts(10, 0.4, 0.1)[-1]
+    assert "so the printed minimum is lower than the share.\n" in strict.stdout
     assert f"Of the first 10 it demands {least} ({least / 10:.1%}); --plain-share demands 4." in strict.stdout
     assert said not in do("rank", *arguments, "--group", "sex=f", "--min-share", 0).stdout
     short = do("rank", *arguments[:-4], "--query", "team", "--min-share", 0.95, "-o", tmp_path / "ranked.csv")

@@ -7,33 +7,15 @@ from importlib import import_module
 import pytest
 
 from ifair.reproduce.assemble import empty_results
-from ifair.reproduce.profiles import PROFILES, Profile, Source
 
 from scripts import do, list_commands, refuse
 
-TINY = Profile(
-    n_splits=2,
-    n_splits_untested=1,
-    n_splits_decided=1,
-    most_decided=(900, 300),
-    classification=(Source("credit"),),
-    ranking=(),
-    grid={"K": [4], "ratios": [(0.5, 0.5)], "lfr": [1.0], "p": [0.5]},
-    solver={"n_restarts": 1, "max_iter": 5, "tol": 0.1},
-)
-
-
 RUN = {"seeds": [0], "units": 1, "seconds": 1.0, "sources": [], "grid": {}, "solver": {}, "left_out": []}
-RUN["environment"] = {"machine": "x86_64"}
+RUN |= {"profile": "quick", "environment": {"machine": "x86_64"}}
 REPRODUCE = ["reproduce", "--jobs", 1, "--output"]
 
 
-@pytest.fixture
-def tiny(monkeypatch):
-    monkeypatch.setitem(PROFILES, "smoke", TINY)
-
-
-def test_the_plan_can_be_seen_without_running_it(tiny, tmp_path):
+def test_the_plan_can_be_seen_without_running_it(tmp_path):
     outcome = do(*REPRODUCE, tmp_path / "run", "--dry-run")
     assert re.search(r"classification  credit 2 +16 ", outcome.stdout)
     assert "Profile smoke, 1 processes" in outcome.stdout
@@ -42,10 +24,10 @@ def test_the_plan_can_be_seen_without_running_it(tiny, tmp_path):
     assert re.search(r"classification  credit 1 +8 ", fewer.stdout)
 
 
-def test_a_folder_holds_one_profile_and_an_unknown_experiment_is_named(tiny, tmp_path):
+def test_a_folder_holds_one_profile_and_an_unknown_experiment_is_named(tmp_path):
     said = refuse(*REPRODUCE, tmp_path / "run", "--only", "clasification", code=2)
     assert "no experiment 'clasification'" in said
-    runs = {"classification": {"credit": {**RUN, "profile": "quick"}}}
+    runs = {"classification": {"credit": RUN}}
     (tmp_path / "results.json").write_text(json.dumps({**empty_results(), "runs": runs}), encoding="utf-8")
     said = refuse(*REPRODUCE, tmp_path, "--dry-run")
     assert "holds results of the profile quick, and a page has one profile" in said

@@ -1,4 +1,4 @@
-"""Minimum cuts: against all decisions, and against a maximum flow on the whole graph."""
+"""Minimum cuts: against all decisions, and against a maximum flow on the whole graph in whole numbers."""
 
 import itertools
 from fractions import Fraction
@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from ifair.core import cut
 from ifair.core.edges import Edges, edges_of
@@ -53,67 +51,20 @@ def test_a_flow_alone_decides_alike_also_in_small_numbers(problem):
             np.testing.assert_array_equal(cut.settle(gains, edges, strength, nobody, everyone), expected)
 
 
-def neighbour_edges(rng, n):
+@pytest.mark.parametrize(("n", "strength"), [(500, 0.05), (600, 0.3), (2000, 0.2), (2000, 1.0)])
+def test_decisions_are_those_of_a_flow_on_the_whole_graph_which_settles_few(n, strength, rng, monkeypatch):
     X = rng.normal(size=(n, 3))
-    return X, edges_of(neighbour_graph(X), n)
-
-
-def by_flow(gains, edges, strength, unit):
-    """SciPy's maximum flow on the whole graph; gains and capacities are multiples of the unit."""
-    n = edges.n_people
-    worth = np.rint(gains / unit).astype(np.int32)
-    capacity = np.rint(2 * strength * edges.weight / unit).astype(np.int32)
-    people = np.arange(n)
-    tail = np.concatenate([edges.first, edges.second, np.full(n, n), people])
-    head = np.concatenate([edges.second, edges.first, people, np.full(n, n + 1)])
-    amount = np.concatenate([capacity, capacity, np.maximum(worth, 0), np.maximum(-worth, 0)])
-    graph = sparse.csr_matrix((amount, (tail, head)), shape=(n + 2, n + 2))
-    rest = graph - csgraph.maximum_flow(graph, n, n + 1).flow
-    rest.data[rest.data < 0] = 0
-    rest.eliminate_zeros()
-    reached = csgraph.breadth_first_order(rest, n, return_predecessors=False)
-    chosen = np.zeros(n + 2, dtype=bool)
-    chosen[reached] = True
-    return chosen[:n]
-
-
-@pytest.mark.parametrize(("n", "strength"), [(500, 0.05), (2000, 0.2), (2000, 1.0)])
-def test_decisions_are_those_of_a_maximum_flow_on_the_whole_graph(n, strength, rng):
-    X, edges = neighbour_edges(rng, n)
+    edges = edges_of(neighbour_graph(X), n)
     p = 1 / (1 + np.exp(-X[:, 0] - rng.normal(size=n)))
-    unit = strength / 1000  # 2 * strength * (1 / 20 or 1 / 10) is a multiple of it
-    for threshold in (0.3, 0.5):
-        gains = np.rint((p - threshold) / unit) * unit
-        expected = by_flow(gains, edges, strength, unit)
-        found = cut.best_decision(gains, edges, strength)
-        assert_equally_good(gains, edges, strength, found, expected)
-
-
-def assert_equally_good(gains, edges, strength, found, expected):
-    """The same people; or, where units are not exact in binary, no worse by exact arithmetic and fewer people."""
-    if np.array_equal(found, expected):
-        return
-    assert value(gains, edges, strength, found) >= value(gains, edges, strength, expected)
-
-
-def value(gains, edges, strength, chosen):
-    gain = sum(map(Fraction, gains[chosen].tolist()), Fraction())
-    apart = chosen[edges.first] != chosen[edges.second]
-    return gain - sum(map(Fraction, (2.0 * strength * edges.weight[apart]).tolist()), Fraction())
-
-
-def test_few_undecided_people_are_settled_by_a_flow(rng, monkeypatch):
-    _, edges = neighbour_edges(rng, 600)
-    gains = rng.normal(size=600)
-    expected = cut.settle(gains, edges, 0.3, np.zeros(600, dtype=bool), np.arange(600))
-    sizes = []
-    settle = cut.settle
+    sizes, settle = [], cut.settle
     monkeypatch.setattr(cut, "settle", lambda *given: sizes.append(len(given[-1])) or settle(*given))
-    np.testing.assert_array_equal(cut.best_decision(gains, edges, 0.3), expected)
+    for gains in (p - 0.3, np.rint(1000 * (p - 0.5)) / 1000, rng.normal(size=n)):
+        expected = settle(gains, edges, strength, np.zeros(n, dtype=bool), np.arange(n))
+        np.testing.assert_array_equal(cut.best_decision(gains, edges, strength), expected)
+    assert all(size < n for size in sizes)
     monkeypatch.setattr(cut, "GAPS", (0.3,))
-    np.testing.assert_array_equal(cut.best_decision(gains, edges, 0.3), expected)
-    assert sizes[-1] > 50, "a rough solution leaves many undecided"
-    assert all(size < 600 for size in sizes)
+    np.testing.assert_array_equal(cut.best_decision(gains, edges, strength), expected)
+    assert sizes[-1] > 50 or strength < 0.2, "a rough solution leaves many undecided"
 
 
 def test_whole_numbers_are_exact(rng):

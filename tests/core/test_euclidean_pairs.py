@@ -51,8 +51,8 @@ every_pairs = pytest.mark.parametrize("pairs", PAIRS)
 both_distances = pytest.mark.parametrize("weighted", [True, False], ids=["weighted", "plain"])
 
 
-def open_table(X, threads=1):
-    return LocalEngine(X, block_rows=20, tile_rows=8, threads=threads)
+def open_table(X):
+    return LocalEngine(X, block_rows=20, tile_rows=8)
 
 
 def kernel_of(X, weighted=True, dtype=np.float64):
@@ -64,12 +64,12 @@ def draw_parameters(rng, X):
     return Parameters(rng.normal(size=(K, X.shape[1])), rng.uniform(0.1, 1.0, size=X.shape[1]))
 
 
-def objective(engine, term, reduction="sum"):
-    return Objective(engine, Mapping(), ((0.4, Reconstruction(np.ones(engine.X.shape[1]))), (0.7, term)), reduction)
+def objective(engine, term):
+    return Objective(engine, Mapping(), ((0.4, Reconstruction(np.ones(engine.X.shape[1]))), (0.7, term)), "sum")
 
 
-def keep(X, pairs, kernel, threads=1):
-    engine = open_table(X, threads)
+def keep(X, pairs, kernel):
+    engine = open_table(X)
     return objective(engine, keep_pairs(engine, kernel, *PAIRS[pairs][0]))
 
 
@@ -91,13 +91,6 @@ def test_losses_and_gradients_are_those_of_pairs_that_are_visited_anew(rng, tabl
 def test_the_gradient_equals_central_differences(rng, table, pairs, weighted):
     X = TABLES[table](rng)
     assert_gradient_is_right(keep(X, pairs, kernel_of(X, weighted)), draw_parameters(rng, X))
-
-
-@every_pairs
-def test_threads_change_no_bit(rng, pairs):
-    X = draw_categories(rng)
-    at = draw_parameters(rng, X)
-    assert_same(*(keep(X, pairs, kernel_of(X), threads).value_and_grad(at) for threads in (1, 4)), 0.0)
 
 
 def test_people_of_a_rare_category_are_neighbours(rng):
@@ -126,14 +119,12 @@ def test_memberships_are_found_once(rng, monkeypatch):
     assert sum(seen) == M
 
 
-class ManyAtOnce(LocalEngine):
-    batch_bytes = 2**20
-
-
 def test_nothing_is_kept_of_batches_other_distances_and_large_tables(rng, monkeypatch):
     X = draw_numbers(rng)
     assert isinstance(keep_pairs(LocalEngine(X), kernel_of(X)), KeptPairs)
-    assert keep_pairs(ManyAtOnce(X), kernel_of(X)) is None
+    roomy = LocalEngine(X)
+    roomy.batch_bytes = 2**20
+    assert keep_pairs(roomy, kernel_of(X)) is None
     assert keep_pairs(LocalEngine(X), MinkowskiPairs(np.arange(6), 6, 3.0)) is None
     monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 8 * M * (2 * 5 + euclidean_pairs.COPIES * (K + 2)))
     assert keep_pairs(LocalEngine(X), kernel_of(X)) is not None
@@ -169,16 +160,14 @@ def test_tiles_cover_all_records_once_and_are_even_where_they_may_be(n_records, 
         assert sizes[0] % 8 == 0
 
 
-class Recording(LocalEngine):
-    recorded = True
-
-
 def test_where_evaluations_are_recorded_only_columns_that_vary_are_compared(rng):
     X = draw_categories(rng)
     X = np.hstack([X, np.zeros((M, 1))])
     at, all_columns = draw_parameters(rng, X), kernel_of(X)
     counts = np.isin(np.arange(X.shape[1]), all_columns.unprotected)
-    kernel = pair_kernel(Recording(X), counts, K, weighted=True, single=False)
+    engine = LocalEngine(X)
+    engine.recorded = True
+    kernel = pair_kernel(engine, counts, K, weighted=True, single=False)
     varies, taken = X.std(axis=0) > 0, np.isin(np.arange(X.shape[1]), kernel.unprotected)
     assert (taken >= (counts & varies)).all()
     assert not taken[~counts].any()

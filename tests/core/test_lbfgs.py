@@ -79,16 +79,13 @@ def scipy_losses(function, start, n_iterations):
     return losses, result
 
 
-PROBLEMS = {
-    "quadratics": [quadratic(12, condition) for condition in (1.0, 10.0, 1e3, 1e5)],
-    "rosenbrock": [rosenbrock(steepness) for steepness in (1.0, 10.0, 100.0)],
-}
+VALLEYS = [rosenbrock(steepness) for steepness in (1.0, 10.0, 100.0)]
 
 
-@pytest.mark.parametrize("kind", PROBLEMS)
+@pytest.mark.parametrize("kind", ["quadratics", "rosenbrock"])
 @pytest.mark.parametrize("n", [2, 5, 12])
 def test_searches_take_the_steps_of_scipy(rng, kind, n):
-    functions = [quadratic(n, c) for c in (1.0, 1e3)] if kind == "quadratics" else PROBLEMS[kind]
+    functions = [quadratic(n, c) for c in (1.0, 1e3)] if kind == "quadratics" else VALLEYS
     starts = rng.normal(size=(len(functions), n))
     losses, evaluations, best = search(functions, starts)
     for i, function in enumerate(functions):
@@ -101,7 +98,7 @@ def test_searches_take_the_steps_of_scipy(rng, kind, n):
 
 
 def test_a_search_does_not_depend_on_the_others(rng):
-    functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
+    functions, starts = VALLEYS, rng.normal(size=(3, 6))
     together, _, _ = search(functions, starts)
     for i, function in enumerate(functions):
         ((alone, *_), *_) = search([function], starts[i : i + 1])
@@ -109,14 +106,14 @@ def test_a_search_does_not_depend_on_the_others(rng):
 
 
 def test_searches_on_torch_take_the_same_steps(rng):
-    functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
+    functions, starts = VALLEYS, rng.normal(size=(3, 6))
     on_torch = search(functions, starts, engine=open_torch(np.empty((0, 0)), 1, 1))
     for there, here in zip(on_torch[0], search(functions, starts)[0]):
         np.testing.assert_allclose(there[:20], here[:20], rtol=1e-8)
 
 
 def test_searches_left_out_change_nothing_for_the_others(rng):
-    functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
+    functions, starts = VALLEYS, rng.normal(size=(3, 6))
     expected = search(functions, starts)[0][2]
     minimiser, losses, row = begin(functions, starts), [], 2
     for i in range(60):
@@ -129,7 +126,7 @@ def test_searches_left_out_change_nothing_for_the_others(rng):
 
 
 def test_a_row_that_is_not_live_keeps_all_that_it_has(rng):
-    functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
+    functions, starts = VALLEYS, rng.normal(size=(3, 6))
     minimiser = begin(functions, starts)
     for _ in range(9):
         minimiser.advance()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ifair.core.nearest import nearest, to_ten_digits
-from ifair.metrics import nearest_neighbours
 
 from devices import import_torch
 
@@ -17,6 +16,10 @@ def by_all_distances(reference, k, queries=None):
         np.fill_diagonal(squared, np.inf)
     order = np.argsort(squared, axis=1, kind="stable")[:, :k]
     return order, np.take_along_axis(squared, order, axis=1)
+
+
+def on_two_threads(reference, k, queries=None):
+    return nearest(reference, k, queries, n_jobs=2)
 
 
 def on_tensors(reference, k, queries=None):
@@ -51,7 +54,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("search", [nearest, on_tensors, as_on_tensor_cores])
+@pytest.mark.parametrize("search", [nearest, on_two_threads, on_tensors, as_on_tensor_cores])
 @pytest.mark.parametrize("table", TABLES)
 def test_neighbours_are_those_of_all_distances(table, search, rng):
     X = TABLES[table](rng)
@@ -62,11 +65,6 @@ def test_neighbours_are_those_of_all_distances(table, search, rng):
             index, squared = search(X, k, queries)
             np.testing.assert_array_equal(index, expected[:, :k])
             np.testing.assert_allclose(squared, distances[:, :k], rtol=1e-9, atol=0)
-
-
-def test_neighbours_are_those_that_consistency_is_measured_with(rng):
-    X = np.hstack([rng.normal(size=(3000, 3)).round(1), rng.integers(0, 2, size=(3000, 8)) * 1.7])
-    np.testing.assert_array_equal(nearest(X, 10, n_jobs=2)[0], nearest_neighbours(X, 10))
 
 
 def test_few_queries_in_a_wide_table_find_their_neighbours(rng):

@@ -1,4 +1,4 @@
-"""Smoothing: closed forms, certificates, and the same on tensors."""
+"""Smoothing: closed forms and certificates."""
 
 import numpy as np
 import pytest
@@ -22,22 +22,17 @@ def objective(s, p, edges, strength, power=1):
     return 0.5 * np.sum((s - p) ** 2) + 2 * strength * np.sum(edges.weight * differences)
 
 
-def test_an_objective_of_random_scores_is_above_the_certified_minimum(rng):
-    edges, p = random_edges(rng, 60, 200), rng.normal(size=60)
-    found = smooth_absolute(p, edges, 0.1, tol=1e-3, max_iter=1000)
-    for _ in range(50):
-        other = found.scores + rng.normal(size=60) * 10.0 ** rng.uniform(-6, 0)
-        assert objective(other, p, edges, 0.1) >= found.objective - found.gap - 1e-12
-
-
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
-def test_the_gap_bounds_objective_and_scores(tol, rng):
+def test_the_gap_bounds_scores_and_how_far_below_the_objective_any_others_are(tol, rng):
     edges, p = random_edges(rng, 80, 300), rng.normal(size=80)
     exact = smooth_absolute(p, edges, 0.05, tol=1e-14, max_iter=20_000)
     found = smooth_absolute(p, edges, 0.05, tol=tol, max_iter=20_000)
     assert found.gap <= tol * found.objective
     assert found.objective - exact.objective <= found.gap + 1e-12
     assert np.sum((found.scores - exact.scores) ** 2) <= found.gap + 1e-12
+    for _ in range(50):
+        other = found.scores + rng.normal(size=80) * 10.0 ** rng.uniform(-6, 0)
+        assert objective(other, p, edges, 0.05) >= found.objective - found.gap - 1e-12
 
 
 def test_scores_are_those_of_minimum_cuts_at_all_thresholds(rng):
@@ -63,17 +58,6 @@ def test_squared_differences_agree_with_a_dense_solve(rng):
     least = objective(expected, p, edges, 0.3, power=2)
     assert rough.objective == pytest.approx(objective(rough.scores, p, edges, 0.3, power=2))
     assert -1e-12 <= rough.objective - least <= rough.gap
-
-
-@pytest.mark.parametrize("smoother", [smooth_absolute, smooth_squared])
-def test_tensors_give_what_arrays_give(smoother, rng):
-    torch = pytest.importorskip("torch")
-    edges, p = random_edges(rng, 300, 1500), rng.normal(size=300)
-    parts = (torch.from_numpy(part) for part in (edges.first, edges.second, edges.weight))
-    expected = smoother(p, edges, 0.1, tol=1e-9, max_iter=5000)
-    found = smoother(torch.from_numpy(p), Edges(*parts, 300), 0.1, tol=1e-9, max_iter=5000)
-    np.testing.assert_allclose(found.scores.numpy(), expected.scores, atol=1e-9)
-    assert found.n_iter == expected.n_iter
 
 
 def test_a_dual_solution_is_a_good_start(rng):
@@ -110,11 +94,3 @@ def test_a_newcomer_under_infinite_strength_gets_the_nearest_median():
     np.testing.assert_array_equal(newcomer_limit(p, near, np.zeros((4, 4)), "absolute"), p)
     strong = newcomer_absolute(p, near, np.full((4, 4), 1e6))
     np.testing.assert_allclose(newcomer_limit(p, near, np.ones((4, 4)), "absolute"), strong, atol=1e-9)
-
-
-def test_the_newcomer_rule_is_the_median_of_the_paper_page(rng):
-    k, strength = 7, 0.3
-    p, near = rng.random(20), rng.random((20, k))
-    pulled = p[:, None] + 2 * strength / k * (k - 2 * np.arange(k + 1))
-    expected = np.median(np.hstack([near, pulled]), axis=1)
-    np.testing.assert_allclose(newcomer_absolute(p, near, np.full((20, k), 2 * strength / k)), expected, atol=1e-12)

@@ -1,9 +1,10 @@
 """What the parsers make of a file, and what they leave behind."""
 
+import json
+
 import pandas as pd
 import pytest
 from refusals import must_raise
-from small_files import AIRBNB, CENSUS, COMPAS, XING
 
 from ifair.data import DataError, load_airbnb, load_xing
 from ifair.datasets.catalogue.airbnb import name_queries, parse_airbnb
@@ -12,6 +13,42 @@ from ifair.datasets.catalogue.compas import parse_compas
 from ifair.datasets.catalogue.xing import count_months, count_work_months, parse_xing
 from ifair.datasets.first_names import infer_genders
 from ifair.errors import MissingExtra
+
+# Small files in the formats of the real ones, about people who do not exist.
+CENSUS = b"""39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, \
+2174, 0, 40, United-States, <=50K
+50, ?, 83311, Masters, 14, Married-civ-spouse, ?, Husband, Black, Female, 0, 0, 13, ?, >50K.
+"""
+COMPAS = b"""id,name,first,last,dob,sex,age,age_cat,race,juv_fel_count,juv_misd_count,juv_other_count,\
+priors_count,days_b_screening_arrest,c_case_number,c_charge_degree,c_charge_desc,priors_count,two_year_recid
+1,jo doe,jo,doe,1980-01-01,Male,36,25 - 45,Other,0,0,0,2,-1,13001CF,F,"Theft, Grand",2,1
+2,al roe,al,roe,1995-01-01,Female,21,Less than 25,Caucasian,0,1,0,0,3,13002MM,M,,0,0
+"""
+XING = json.dumps(
+    {
+        "category": "Gardener",
+        "dominantSexXing": "m",
+        "profiles": [
+            {
+                "profile": [
+                    {
+                        "sex": "f",
+                        "memberSince_Hits": "16. September 2008 / 2418",
+                        "jobs": [{"jobDates": "03/2013 - 01/2017"}, {}, {"jobDates": "2009 - 2012"}],
+                    }
+                ],
+                "education": [{"eduDuration": "09/2002 - 05/2006"}, {}],
+            },
+            {"profile": [{"sex": "m", "jobs": [{}, {"jobDates": "bis heute"}]}]},
+        ],
+    }
+).encode()
+AIRBNB = b"""id,host_name,host_response_time,host_is_superhost,neighbourhood_cleansed,latitude,longitude,\
+property_type,room_type,accommodates,bathrooms,bedrooms,beds,price,number_of_reviews,last_review,\
+review_scores_rating,minimum_nights,reviews_per_month,calculated_host_listings_count,availability_365
+7,Mary & Linda,N/A,t,"Dock, East",42.3,-71.1,Yurt,Hotel room,2,1.5,1,1,"$1,050.00 ",6,2019-12-01,95,3,0.8,6,27
+8,Jo,within a day,,Dock,42.3,-71.1,House,Shared room,2,,1,1,$10.00,0,,,3,,1,365
+"""
 
 # The paper's table of people found for "Brand Strategist": rank -> (months of work, of education, sex).
 # Its ranks 30 and 40 are the 29th and 39th of the 39 profiles published.
@@ -45,19 +82,17 @@ def test_all_xing_profiles_agree_with_the_derived_table_and_some_with_the_paper(
     assert dict(zip(BRAND_STRATEGISTS, listed.itertuples(index=False, name=None))) == BRAND_STRATEGISTS
 
 
-def test_a_period_is_counted_in_begun_months_and_what_is_none_is_named():
+def test_a_period_is_counted_in_begun_months():
     months = {"03/2013 - 01/2017": 47, "2009 - 2012": 36, "2010 - 2010": 0, "bis heute": 3}
-    assert {dates: count_months(dates, "here") for dates in months} == months
+    assert {dates: count_months(dates) for dates in months} == months
     # A job without dates is as long as the one before.
-    assert count_work_months(["2009 - 2012", None, None], "here") == 3 * 36
-    assert count_work_months([None, "bis heute"], "here") == 3
-    for dates in ("2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"):
-        must_raise(DataError, r"here: .* is not a period", count_months, dates, "here")
+    assert count_work_months(["2009 - 2012", None, None]) == 3 * 36
+    assert count_work_months([None, "bis heute"]) == 3
 
 
 def test_a_profile_without_views_counts_one_and_undated_education_three_months():
-    first, second = (row for _, row in parse_xing(XING, "query.json").iterrows())
-    assert first["education_months"] == count_months("09/2002 - 05/2006", "here") + 3
+    first, second = (row for _, row in parse_xing(XING).iterrows())
+    assert first["education_months"] == count_months("09/2002 - 05/2006") + 3
     assert first["profile_views"] == 2418
     assert (second["work_months"], second["education_months"], second["profile_views"]) == (3, 0, 1)
 
@@ -77,14 +112,15 @@ def test_the_weights_choose_what_the_score_says_and_senseless_settings_are_refus
 
 
 def test_personal_data_of_compas_does_not_reach_the_frame():
-    frame, _ = parse_compas(COMPAS, "compas.csv", within_days=1_000)
+    frame, _ = parse_compas(COMPAS, within_days=1_000)
     text = frame.to_csv()
     assert not [secret for secret in ("doe", "roe", "1980", "1995", "13001", "13002") if secret in text]
     assert {"name", "first", "last", "dob", "c_case_number", "id"}.isdisjoint(frame.columns)
+    must_raise(DataError, "within_days=0: no defendant is left", parse_compas, COMPAS, within_days=0)
 
 
 def test_question_marks_of_the_census_are_missing_and_both_spellings_of_the_label_count():
-    frame, outcome = parse_census([CENSUS, b"|1x3 Cross validator\n" + CENSUS], "adult")
+    frame, outcome = parse_census([CENSUS, b"|1x3 Cross validator\n" + CENSUS])
     assert outcome.tolist() == [0, 1, 0, 1]
     assert frame.loc[1, ["workclass", "occupation", "native_country"]].isna().all()
     assert frame["sex"].tolist() == ["Male", "Female"] * 2

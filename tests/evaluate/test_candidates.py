@@ -67,7 +67,9 @@ def test_a_model_of_ones_own_is_made_by_its_factory(tmp_path, monkeypatch):
         must_raise(ValueError, said, make_model, name, "classification", 0)
 
 
-def test_only_linear_models_have_a_penalty():
+def test_a_model_that_a_task_does_not_have_is_named_and_only_linear_ones_have_a_penalty():
+    known = "model must be one of linear, boosting, neighbours for classification"
+    must_raise(ValueError, known, make_model, "pairwise", "classification", 0)
     assert make_model("linear", "classification", 0, 0.5).C == 0.5
     assert isinstance(make_model("linear", "regression", 0, 0.5), Ridge)
     must_raise(ValueError, "only the linear model", make_model, "boosting", "classification", 0, 0.5)

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from ifair import metrics
 from ifair.evaluate.judgement import Judgement, brief_measures
-from ifair.evaluate.resampling import Measured, Resamples
+from ifair.evaluate.resampling import Resamples
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.statistics import count_draws
 from ifair.evaluate.training import Outcome
@@ -100,21 +100,6 @@ def test_means_follow_how_often_people_are_drawn_and_those_of_shares_have_exact_
         assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high), rel=1e-5)
 
 
-def test_a_pair_counts_as_often_as_both_of_its_people_were_drawn(rng):
-    judge, _ = judgement("classification", n=4)
-    part = judge.part
-    apart = rng.random(part.neighbours.shape)
-    drawn = count_draws(len(part), None, 4)
-    for b, found in enumerate(Resamples(part, 4).average_pairs(apart, part.neighbours).drawn):
-        total = weight = 0.0
-        for i, near in enumerate(part.neighbours):
-            known = [(j, n) for n, j in enumerate(near) if j >= 0]
-            for j, n in known:
-                counts = drawn[b, i] * drawn[b, j] / len(known)
-                total, weight = total + counts * apart[i, n], weight + counts
-        assert found == pytest.approx(total / weight)
-
-
 def test_paired_differences_are_narrower_than_those_of_two_intervals():
     """A score and nearly the same score: who is drawn matters to both alike."""
     judge, scores = judgement("classification", n=100)
@@ -123,8 +108,3 @@ def test_paired_differences_are_narrower_than_those_of_two_intervals():
     paired = (one - two).describe()
     apart = one.describe(), two.describe()
     assert paired["high"] - paired["low"] < 0.5 * (apart[0]["high"] - apart[1]["low"])
-
-
-def test_undefined_resamples_are_left_out():
-    found = Measured(0.5, np.array([0.4, np.nan, 0.6])).describe()
-    assert found == {"estimate": 0.5, "low": pytest.approx(0.405), "high": pytest.approx(0.595)}

@@ -1,10 +1,13 @@
 """Training candidates: many at once, models and post-processing by name."""
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from ifair.data import load_credit
 from ifair.encode import Encoder
@@ -38,6 +41,27 @@ def test_candidates_trained_together_are_those_trained_alone(credit):
     again, alone = train_many(candidates[:1], credit, 0, solver)[0], train(candidates[0], credit, 0, {})
     # With the lowest versions that are declared they differ in the last digits.
     np.testing.assert_allclose(*(one.outcome(credit.test).scores for one in (again, alone)), rtol=1e-12)
+
+
+class ThreadCounter(DummyClassifier):
+    """Counts the threads that OpenMP may use during every fit."""
+
+    seen: ClassVar[list[int]] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "openmp")
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("post", [None, CONSISTENTLY])
+@pytest.mark.parametrize(("up_to", "n_jobs", "threads"), [(1000, 2, 1), (10, 1, 1), (10, 2, 2), (10, -1, 3)])
+def test_models_are_trained_by_one_thread_or_as_many_as_asked_for(credit, monkeypatch, post, up_to, n_jobs, threads):
+    monkeypatch.setitem(CLASSIFIERS, "counter", lambda _: ThreadCounter())
+    monkeypatch.setattr(training, "ONE_THREAD_UP_TO", up_to)
+    monkeypatch.setattr(ThreadCounter, "seen", [])
+    with threadpool_limits(3, user_api="openmp"):
+        train(Candidate("masked", {}, "counter", post), credit, 0, {"n_jobs": n_jobs})
+    assert set(ThreadCounter.seen) == {threads}
 
 
 def test_what_is_represented_together_is_what_is_trained_alone():
@@ -108,11 +132,6 @@ def test_any_model_may_stand_on_a_representation(credit, model):
     np.testing.assert_array_equal(outcome.decisions, expected)
     mapped = [part.may_count for part in (credit.train, credit.validation, credit.test)]
     assert measure_mapped(credit, mapped, model=model)[1] == paper_measures(credit.test, outcome)
-
-
-def test_a_model_that_a_task_does_not_have_is_named(credit):
-    with pytest.raises(ValueError, match="model must be one of linear, boosting, neighbours for classification"):
-        train(Candidate("masked", model="pairwise"), credit, 0, {})
 
 
 def test_post_processing_changes_the_order_and_keeps_the_model():

@@ -2,9 +2,7 @@
 
 import csv
 import io
-import os
 import random
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,22 +12,16 @@ from hostile.outcomes import new_folder, try_command
 from ifair.plain_data import parse_json
 from ifair.results import EVIDENCE, TUNING, read_results
 
+from samples import staff
+
 ROWS = 120
-ROLES = ["-p", "sex", "--id", "person", "--target", "hired", "--positive", "y"]
+ROLES = ["-p", "sex", "--id", "person", "--target", "hired", "--positive", "yes"]
 ROLES += ["--ignore", "rating", "--ignore", "team"]
-COLUMNS = ["person", "sex", "age", "experience", "job", "owns_home", "team", "rating", "hired"]
 
 
 def good_rows():
     """A header and the cells of a good table, as text."""
-    rng = np.random.default_rng(0)
-    rows = [COLUMNS]
-    for i in range(ROWS):
-        sex, experience = rng.choice(["f", "m"]), rng.gamma(3, 2)
-        rating = experience + (sex == "m") + rng.normal()
-        cells = [f"{i:04d}", sex, rng.integers(18, 66), f"{experience:.1f}", rng.choice(["clerk", "nurse", "welder"])]
-        rows.append([*map(str, cells), str(rng.random() < 0.4), str(i % 3), f"{rating:.2f}", "ny"[rating > 6]])
-    return rows
+    return list(csv.reader(io.StringIO(staff(ROWS).to_csv(index=False))))
 
 
 NASTY = [
@@ -79,7 +71,9 @@ def spoil_shape(rows, rng):
 
 def spoil_outcome(rows, rng):
     """One positive, none, three kinds, or gaps in the outcome."""
-    values = rng.choice([["n"] * (ROWS - 1) + ["y"], ["n"], ["n", "y", "z"], ["n", "y", ""], ["1", "0", "0.5"]])
+    values = rng.choice(
+        [["no"] * (ROWS - 1) + ["yes"], ["no"], ["no", "yes", "z"], ["no", "yes", ""], ["1", "0", "0.5"]]
+    )
     for i, row in enumerate(rows[1:]):
         row[-1] = values[i % len(values)]
 
@@ -251,24 +245,3 @@ def try_tables(tally, models, seed, n_quick, n_slow):
                 trial = TableTrial(folder, models, number, seed)
                 outcome, what = trial.judge(verb) if verb in SLOW else getattr(trial, verb)()
             tally.add(f"tables: {verb}", outcome, f"table {number}: {what}")
-
-
-STRANGE = {
-    "missing.csv": lambda path: None,
-    "folder.csv": Path.mkdir,
-    "pipe.csv": os.mkfifo,
-    "empty.csv": Path.touch,
-    "loop.csv": lambda path: path.symlink_to(path),
-}
-"""What is no file at all, or a special one, and how it is made."""
-
-
-def try_strange_inputs(tally, models):
-    for name, make in STRANGE.items():
-        for verb in QUICK:
-            with new_folder() as folder:
-                trial = TableTrial(folder, models, 0, 0)
-                trial.table, trial.known = folder / name, None
-                make(trial.table)
-                outcome, what = getattr(trial, verb)()
-            tally.add("inputs that are no tables", outcome, f"{verb} of {name}: {what}")

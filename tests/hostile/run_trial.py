@@ -16,7 +16,7 @@ from unittest.mock import patch
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from hostile.altered_files import try_models, try_results
-from hostile.bad_tables import ROLES, good_rows, try_strange_inputs, try_tables
+from hostile.bad_tables import ROLES, good_rows, try_tables
 from hostile.kills import EXPERIMENT, SOLVER, try_kills
 from hostile.outcomes import Tally, new_folder
 
@@ -71,7 +71,6 @@ def run_trial(seed=0, scale=1.0, only=KINDS):
         tell("good files are made")
         if "tables" in only:
             try_tables(tally, files, seed, many(100), many(40))
-            try_strange_inputs(tally, files)
             tell("tables are tried")
         if "results" in only:
             n = {"report": many(200), "audit": many(30), "fit": many(60), "reproduce": many(30)}

@@ -1,4 +1,4 @@
-"""The hostile trial counts what it should: a small part of it, and commands that misbehave."""
+"""The hostile trial counts what it should: commands that misbehave are told from those that do not."""
 
 import random
 import time
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 from hostile.altered_files import alter
-from hostile.bad_tables import QUICK, SLOW, try_strange_inputs
+from hostile.bad_tables import QUICK, SLOW
 from hostile.kills import list_verbs
 from hostile.outcomes import Hung, Tally, time_limit, try_command
 
@@ -44,13 +44,6 @@ def test_what_an_accepted_command_got_wrong_is_counted(tmp_path):
 def test_a_run_that_takes_too_long_is_ended():
     with pytest.raises(Hung), time_limit(0.05):
         time.sleep(5)
-
-
-def test_what_is_no_table_is_refused_by_all_quick_verbs(tmp_path):
-    tally = Tally()
-    try_strange_inputs(tally, Path(tmp_path))
-    assert not tally.bad
-    assert tally.counts["inputs that are no tables"]["refused clearly"] == 20
 
 
 def test_every_verb_that_reads_a_table_gets_bad_ones_and_every_verb_that_writes_is_killed():

@@ -125,7 +125,8 @@ def test_an_error_of_the_reader_reaches_the_caller_and_leaves_no_thread():
 
 
 def test_what_cannot_be_read_is_named(tmp_path):
-    must_raise(FileNotFoundError, "nowhere", read_records, tmp_path / "nowhere")
+    for nowhere in ("nowhere", "nowhere.npy"):
+        must_raise(FileNotFoundError, nowhere, read_records, tmp_path / nowhere)
     must_raise(ValueError, r"no files that end in \.parquet", read_records, tmp_path)
     (tmp_path / "text.csv").write_text("a,b\n1,2\n")
     must_raise(ValueError, r"no Parquet file.*\.npy or Parquet", read_records, tmp_path / "text.csv")

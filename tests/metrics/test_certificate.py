@@ -78,7 +78,7 @@ def test_distances_are_the_papers(rng):
     for p in (1, 2, 3.5):
         expected = [sum(alpha * np.abs(a - b) ** p) ** (1 / p) for a, b in zip(A, B)]
         np.testing.assert_allclose(minkowski(alpha, p)(A, B), expected)
-    for wrong in ({"p": 0.5}, {"weights": [-1.0]}):
+    for wrong in ({"p": 0.5}, {"p": np.nan}, {"weights": [-1.0]}, {"weights": [np.nan]}):
         with pytest.raises(ValueError):
             minkowski(**wrong)
 
@@ -94,7 +94,11 @@ def test_what_keeps_all_distances_has_epsilon_zero_whatever_the_distances_of_eit
 
 
 @pytest.mark.parametrize(
-    "change", [{"share": 0}, {"confidence": 1}, {"about": "everybody"}, {"n_pairs": 51}, {"X": np.zeros((99, 1))}]
+    "change",
+    [
+        *({"share": 0}, {"confidence": 1}, {"about": "everybody"}, {"X": np.zeros((99, 1))}),
+        *({"n_pairs": 51}, {"n_pairs": 0}, {"n_pairs": 0, "about": "records"}),
+    ],
 )
 def test_wrong_arguments_are_refused(change):
     with pytest.raises(ValueError):

@@ -71,8 +71,10 @@ def test_frames_go_to_the_model_as_frames_of_the_same_types(frame, rng):
         assert X["age"].dtype == table["age"].dtype
         return np.asarray(X["sex"] == "f") & np.asarray(X["work"] > 0)
 
-    result = flip_test(table, protected=["sex", "age"], decision=decide)
-    assert result.share_flipped == pytest.approx(np.mean(np.asarray(table["work"]) > 0))
+    for protected in (["sex", "age"], "sex"):
+        result = flip_test(table, protected=protected, decision=decide)
+        assert result.share_flipped == pytest.approx(np.mean(np.asarray(table["work"]) > 0))
+    must_raise(ValueError, "did you mean 'sex'", flip_test, table, protected=["sxe"], decision=decide)
 
 
 def test_a_fitted_classifier_is_tested_by_its_methods(X, rng):

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import average_precision_score, ndcg_score
+from sklearn.metrics import ndcg_score
 
 from ifair.metrics import (
     average_precision_at_k,
@@ -43,16 +42,6 @@ def test_average_precision_is_the_mean_over_orders_of_tied_candidates(rows, k):
     assert average_precision_at_k(y, s, k=k) == pytest.approx(precision_by_enumeration(y, s, k))
 
 
-def test_average_precision_is_scikit_learns_when_all_relevant_ones_are_in_the_top_k(rng):
-    y = np.arange(30.0)
-    s = np.where(y >= 20, 100, 0) + rng.permutation(30)
-    s[25], s[5] = s[5], s[25]
-    k = 10
-    top = np.argsort(-s)[:k]
-    by_sklearn = average_precision_score(y[top] >= 20, s[top]) * (y[top] >= 20).sum() / k
-    assert average_precision_at_k(y, s, k=k) == pytest.approx(by_sklearn)
-
-
 def test_the_right_top_k_gets_one_and_a_model_that_scores_everybody_alike_what_chance_gets(rng):
     y = rng.permutation(40).astype(float)
     shuffled = np.where(y >= np.sort(y)[-10], 10 + rng.uniform(size=40), rng.uniform(size=40))
@@ -64,19 +53,8 @@ def test_the_right_top_k_gets_one_and_a_model_that_scores_everybody_alike_what_c
         average_precision_at_k([1], [1], k=0)
 
 
-@given(rows=scored, seed=st.integers(0, 99))
-def test_the_order_of_rows_changes_no_measure(rows, seed):
-    y, s = np.array(rows, dtype=float).T
-    order = np.random.default_rng(seed).permutation(len(y))
-    flags = y > 1
-    assert average_precision_at_k(y[order], s[order], k=3) == pytest.approx(average_precision_at_k(y, s, k=3))
-    shares = [share_at_k(None, s[o], sensitive_features=flags[o], k=3) for o in (order, np.arange(len(y)))]
-    assert shares[0] == pytest.approx(shares[1])
-
-
-def test_kendall_tau_is_scipys_and_one_minus_twice_the_swapped_pairs(rng):
+def test_kendall_tau_is_one_minus_twice_the_swapped_pairs(rng):
     y, s = rng.permutation(12).astype(float), rng.permutation(12).astype(float)
-    assert kendall_tau(y, s) == pytest.approx(kendalltau(y, s).statistic)
     swapped = sum((y[i] - y[j]) * (s[i] - s[j]) < 0 for i, j in itertools.combinations(range(12), 2))
     assert kendall_tau(y, s) == pytest.approx(1 - 2 * swapped / 66)
 

@@ -404,9 +404,11 @@ def test_arrays_lists_pandas_and_polars_give_the_same_also_of_categories_and_gap
     np.testing.assert_allclose(model.fit(table, hired).predict_proba(table), expected, atol=1e-9)
 
 
-def test_another_similarity_is_used_without_what_is_protected(people, hired):
+@pytest.mark.parametrize("kind", [ConsistentClassifier, ConsistentRegressor])
+def test_another_similarity_is_used_without_what_is_protected(people, hired, kind):
     alike = Similarity(protected=["sex"], weights={"experience": 3.0, "height": 0.0}, n_neighbors=50)
-    model = ConsistentClassifier(pipeline(), protected=ROLES, similarity=alike, n_neighbors=4, cv=2).fit(people, hired)
+    inner = make_pipeline(Encoder(), LogisticRegression(max_iter=1000) if kind is ConsistentClassifier else Ridge())
+    model = kind(inner, protected=ROLES, similarity=alike, n_neighbors=4, cv=2).fit(people, hired)
     assert model.similarity_.attributes_ == ["experience", "job", "owns home"]
     unprotected = people.drop(columns=ROLES)
     expected = clone(alike).set_params(protected=[], n_neighbors=4).fit(unprotected).neighbours(unprotected)
@@ -458,33 +460,35 @@ def test_wishes_that_cannot_be_met_are_named(model, people, wanted, message):
 # ---- files ----
 
 
-@pytest.mark.parametrize("reading", ["attributes", "paper"])
-def test_a_saved_model_says_the_same_of_newcomers_and_batches(people, hired, tmp_path, reading):
+SAVED = {
+    "attributes": ConsistentClassifier(
+        pipeline(), similarity=Similarity(weights={"height": 0.5}, ordered={"job": ["clerk", "nurse", "welder"]})
+    ),
+    "paper": ConsistentClassifier(pipeline(), similarity="paper"),
+    "regressor": ConsistentRegressor(make_pipeline(Encoder(), Ridge())),
+}
+
+
+@pytest.mark.parametrize("kind", SAVED)
+def test_a_saved_model_says_the_same_of_newcomers_and_batches_and_has_no_form_in_onnx(people, hired, tmp_path, kind):
     pytest.importorskip("skops.io")
-    alike = Similarity(weights={"height": 0.5}, ordered={"job": ["clerk", "nurse", "welder"]})
-    similarity = alike if reading == "attributes" else "paper"
-    model = ConsistentClassifier(pipeline(), protected=ROLES, similarity=similarity, cv=2, random_state=0)
-    model.fit(people, hired)
+    model = clone(SAVED[kind]).set_params(protected=ROLES, cv=2, random_state=0).fit(people, hired)
     ifair.save(model, tmp_path / "m.ifair")
     again = ifair.load(tmp_path / "m.ifair")
-    np.testing.assert_array_equal(again.predict_proba(people), model.predict_proba(people))
+    scores, loaded = (
+        one.predict(people) if kind == "regressor" else one.predict_proba(people)[:, 1] for one in (model, again)
+    )
+    np.testing.assert_array_equal(loaded, scores)
     batch, expected = (m.decide(people, n=30) for m in (again, model))
     np.testing.assert_array_equal(batch.selected, expected.selected)
     assert batch.explain(0) == expected.explain(0)
-    assert ifair.score(again, people.iloc[3]) == model.predict_proba(people)[3, 1]
-    assert ifair.inspect(tmp_path / "m.ifair")["steps"][0]["type"].endswith("ConsistentClassifier")
-    must_raise(ifair.persist.ConversionError, "no form in ONNX", ifair.persist.to_onnx, model)
-
-
-def test_a_saved_regressor_says_the_same_and_has_no_form_in_onnx(numbers, tmp_path):
-    pytest.importorskip("skops.io")
+    assert ifair.score(again, people.iloc[3]) == scores[3]
+    name = type(model).__name__
+    assert ifair.inspect(tmp_path / "m.ifair")["steps"][0]["type"].endswith(name)
     pytest.importorskip("skl2onnx")
-    X, _ = numbers
-    model = ConsistentRegressor(protected=[1]).fit(X, X[:, 0])
-    ifair.save(model, tmp_path / "m.ifair")
-    np.testing.assert_array_equal(ifair.load(tmp_path / "m.ifair").predict(X), model.predict(X))
-    message = "a ConsistentRegressor compares every newcomer"
-    must_raise(ifair.persist.ConversionError, message, ifair.persist.to_onnx, make_pipeline(model))
+    for given in (model, make_pipeline(model)):
+        message = f"a {name} compares every newcomer .* no form in ONNX"
+        must_raise(ifair.persist.ConversionError, message, ifair.persist.to_onnx, given)
 
 
 @pytest.mark.parametrize("cells", [["a", "b"] * 20, pd.Categorical(["a", "b"] * 20), [1.0, None] * 20])

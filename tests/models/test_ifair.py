@@ -1,6 +1,6 @@
 """The estimator: what a scikit-learn user may rely on."""
 
-import io
+import sys
 import warnings
 from decimal import Decimal, localcontext
 
@@ -160,43 +160,40 @@ def test_progress_is_shown_on_standard_error_and_only_when_asked_for(X, capsys):
     assert "loss" in shown.err
 
 
-def test_the_bar_rewrites_its_line_on_a_terminal():
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    terminal = Terminal()
-    bar = ProgressBar(2, 10, 1e-4, stream=terminal, every=0.0)
+def test_the_bar_rewrites_its_line_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    bar = ProgressBar(2, 10, 1e-4)
     bar(Progress(restart=1, iteration=5, loss=1.25, gradient_norm=0.1))
     bar.close()
-    assert terminal.getvalue().startswith("\riFair [############............] restart 2/2  iteration 5  loss 1.25")
-    assert terminal.getvalue().endswith("\n")
+    shown = capsys.readouterr().err
+    assert shown.startswith("\riFair [############............] restart 2/2  iteration 5  loss 1.25")
+    assert shown.endswith("\n")
 
 
 @pytest.mark.parametrize(
     ("iteration", "fall", "filled"),
     [(1, np.inf, 0), (20, 0.5, 0), (20, 0.1, 0), (30, 0.01, 8), (60, 0.001, 16), (90, 1e-4, 24), (990, 0.01, 23)],
 )
-def test_the_bar_fills_as_the_loss_falls_ever_more_slowly(iteration, fall, filled):
-    log = io.StringIO()
-    bar = ProgressBar(1, 1000, 1e-4, stream=log, every=0.0)
-    bar(Progress(restart=0, iteration=iteration, loss=1.0, gradient_norm=0.1, fall=fall))
-    assert log.getvalue().split("]")[0].count("#") == pytest.approx(filled, abs=1)
-    assert ("lower than ten iterations ago" in log.getvalue()) == (fall < np.inf)
+def test_the_bar_fills_as_the_loss_falls_ever_more_slowly(capsys, iteration, fall, filled):
+    ProgressBar(1, 1000, 1e-4)(Progress(restart=0, iteration=iteration, loss=1.0, gradient_norm=0.1, fall=fall))
+    shown = capsys.readouterr().err
+    assert shown.split("]")[0].count("#") == pytest.approx(filled, abs=1)
+    assert ("lower than ten iterations ago" in shown) == (fall < np.inf)
 
 
-def test_the_bar_never_goes_back_and_tells_the_search_on_a_sample_from_the_one_on_all(monkeypatch):
-    log, now = io.StringIO(), iter(range(0, 1000, 10))
+def test_the_bar_never_goes_back_and_tells_the_search_on_a_sample_from_the_one_on_all(capsys, monkeypatch):
+    now = iter(range(0, 1000, 10))
     monkeypatch.setattr("ifair.models.progress.time.monotonic", lambda: next(now))
-    bar = ProgressBar(1, 100, 1e-4, stream=log, every=0.0, rehearses=True)
+    bar = ProgressBar(1, 100, 1e-4, rehearses=True)
     for iteration, fall in [(30, 0.001), (31, 0.05), (1, np.inf), (2, np.inf)]:
         bar(Progress(restart=0, iteration=iteration, loss=1.0, gradient_norm=0.1, fall=fall))
-    filled = [line.split("]")[0].count("#") for line in log.getvalue().splitlines()]
+    lines = capsys.readouterr().err.splitlines()
+    filled = [line.split("]")[0].count("#") for line in lines]
     assert filled[0] == filled[1] == pytest.approx(16, abs=1)
     assert filled[2:] == [0, 0]
-    assert [line.endswith(", on a sample first") for line in log.getvalue().splitlines()] == [True, True, False, False]
+    assert [line.endswith(", on a sample first") for line in lines] == [True, True, False, False]
     # Ten seconds an iteration, of which 98 are left.
-    assert log.getvalue().splitlines()[-1].endswith(", at most 16 min left")
+    assert lines[-1].endswith(", at most 16 min left")
 
 
 # ---- protected columns ----

@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from quiet import quietly
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.neighbors import KNeighborsClassifier
 
 import ifair
 from ifair import LFR, IFair, Similarity
@@ -171,26 +169,6 @@ def test_no_function_of_the_prototype_is_less_consistent_than_the_bound(cells, n
     assert consistency(labels[cells], neighbours=near, kind="label") >= bound - 1e-12
     # A label of its own for every prototype attains it.
     assert consistency(cells, neighbours=near, kind="label") == pytest.approx(bound)
-
-
-@pytest.mark.parametrize("kind", ["IFair", "LFR"])
-@pytest.mark.parametrize(
-    "learner",
-    [HistGradientBoostingClassifier(min_samples_leaf=1, max_iter=30), KNeighborsClassifier(1)],
-    ids=["boosted trees", "1-NN"],
-)
-def test_models_that_find_the_last_digit_keep_the_bound(rng, X, kind, learner):
-    y = rng.integers(0, 2, size=120)
-    model = fit_model(kind, X, n_prototypes=15)
-    near = nearest_neighbours(X[:, :3], 10)
-    bound = model.consistency_bound(X)
-    crisp = model.transform(X)
-    assert consistency(learner.fit(crisp, y).predict(crisp), neighbours=near) >= bound
-    assert consistency(learner.predict_proba(crisp)[:, 1], neighbours=near) >= bound
-    newcomers = rng.normal(size=(60, 4))
-    bound = model.consistency_bound(newcomers)
-    outcome = learner.predict(model.transform(newcomers))
-    assert consistency(outcome, newcomers[:, :3]) >= bound
 
 
 # ---- many prototypes ----

@@ -3,7 +3,6 @@
 import decimal
 import functools
 import json
-import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -43,15 +42,6 @@ def again(model, tmp_path):
     return ifair.load(tmp_path / "m.ifair")
 
 
-def test_a_whole_pipeline_decides_as_before(pipeline, people, model_file):
-    loaded = ifair.load(model_file)
-    assert isinstance(loaded, Pipeline)
-    assert np.array_equal(loaded.predict_proba(people), pipeline.predict_proba(people))
-    assert loaded["fair"].get_params() == pipeline["fair"].get_params()
-    decoded, expected = (model["encode"].decode(model["fair"].prototypes_) for model in (loaded, pipeline))
-    assert decoded.equals(expected)
-
-
 FAIR = {
     "n_prototypes": st.integers(1, 5),
     "p": st.sampled_from([1.0, 1.5, 2, 2.0, np.float64(3.0)]),
@@ -71,7 +61,7 @@ ENCODER = {
 @given(st.fixed_dictionaries(ENCODER), st.fixed_dictionaries(FAIR), st.sampled_from(["pandas", "polars"]))
 def test_random_pipelines_transform_bit_by_bit_as_before(people, tmp_path_factory, encoder, fair, kind):
     model = make_pipeline(
-        ifair.Encoder(**encoder), ifair.IFair(protected="gender", pairs=20, n_restarts=1, max_iter=2, **fair)
+        ifair.Encoder(**encoder), ifair.IFair(protected="sex", pairs=20, n_restarts=1, max_iter=2, **fair)
     )
     table = people if kind == "pandas" else pl.from_dict(people.replace({np.nan: None}).to_dict("list"))
     fit_quietly(model, table)
@@ -79,19 +69,22 @@ def test_random_pipelines_transform_bit_by_bit_as_before(people, tmp_path_factor
     before, after = np.asarray(model.transform(table)), np.asarray(loaded.transform(table))
     assert before.dtype == after.dtype
     assert before.tobytes() == after.tobytes()
+    assert loaded[-1].get_params() == model[-1].get_params()
+    decoded, expected = (one[0].decode(one[-1].prototypes_) for one in (loaded, model))
+    assert decoded.equals(expected)
 
 
 def test_lfr_comes_back_as_transformer_and_classifier(tmp_path, people):
     X = ifair.Encoder().fit_transform(people)
-    y = np.where(people["income"] > 3000, "good", "bad")
+    y = np.where(people["height"] > 170, "good", "bad")
     model = ifair.LFR(3, max_iter=5, n_restarts=1, random_state=0)
     with config_context(enable_metadata_routing=True):
         model.set_fit_request(sensitive_features=True)
-    fit_quietly(model, X, y, sensitive_features=people["gender"])
+    fit_quietly(model, X, y, sensitive_features=people["sex"])
     loaded = again(model, tmp_path)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert np.array_equal(loaded.transform(X), model.transform(X))
-    assert loaded.group_labels_ == ["f", "m"]
+    assert loaded.group_labels_ == ["female", "male"]
     assert model.get_metadata_routing().fit.requests["sensitive_features"] is True
 
 
@@ -105,15 +98,17 @@ def test_rankings_and_functions_of_numpy_come_back(tmp_path):
 @pytest.mark.parametrize(
     ("middle", "last"),
     [
-        (Masked(["gender"]), LinearRegression()),
-        (Masked(["gender"]), CalibratedClassifierCV(LogisticRegression(), cv=2)),
-        (Masked(["gender"]), make_pipeline(StandardScaler(), LogisticRegression())),
+        (Masked(["sex"]), LinearRegression()),
+        (Masked(["sex"]), CalibratedClassifierCV(LogisticRegression(), cv=2)),
+        (Masked(["sex"]), make_pipeline(StandardScaler(), LogisticRegression())),
         ("passthrough", LogisticRegression()),
     ],
     ids=["regression", "calibrated", "nested pipeline", "a step that does nothing"],
 )
 def test_other_steps_come_back(tmp_path, people, middle, last):
-    model = Pipeline([("encode", ifair.Encoder()), ("middle", middle), ("decide", last)]).fit(people, people["married"])
+    model = Pipeline([("encode", ifair.Encoder()), ("middle", middle), ("decide", last)]).fit(
+        people, people["owns home"]
+    )
     assert np.array_equal(again(model, tmp_path).predict(people), model.predict(people))
     if middle == "passthrough":
         nothing = {"name": "middle", "type": "passthrough", "parameters": {}}
@@ -175,17 +170,8 @@ def test_what_is_no_fitted_estimator_is_not_saved_and_what_json_cannot_hold_is_n
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failed_save_leaves_the_old_file_and_a_folder_that_does_not_exist_is_named(pipeline, model_file, monkeypatch):
-    before = model_file.read_bytes()
-
-    def fails(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", fails)
-    must_raise(OSError, "disk full", ifair.save, pipeline["fair"], model_file)
-    assert model_file.read_bytes() == before
-    assert list(model_file.parent.iterdir()) == [model_file]
-    nowhere = model_file.parent / "nowhere" / "m.ifair"
+def test_a_folder_that_does_not_exist_is_named(pipeline, tmp_path):
+    nowhere = tmp_path / "nowhere" / "m.ifair"
     must_raise(FileNotFoundError, "nowhere does not exist; create it", ifair.save, pipeline, nowhere)
 
 
@@ -193,7 +179,7 @@ def test_inspect_tells_versions_steps_and_parameters(pipeline, model_file):
     facts = ifair.inspect(model_file)
     assert facts["format"] == 1
     assert facts["ifair"] == ifair.__version__
-    assert facts["about"] == {"roles": {"protected": ["gender"]}}
+    assert facts["about"] == {"roles": {"protected": ["sex"]}}
     assert facts["packages"].keys() == {"python", "numpy", "scipy", "scikit-learn", "pandas", "skops"}
     assert facts["packages"]["numpy"] == np.__version__
     assert [step["name"] for step in facts["steps"]] == ["encode", "fair", "decide"]

@@ -15,7 +15,6 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import ifair
 from ifair.models.masking import Masked
 from ifair.persist import ConversionError, onnx_inputs, to_onnx
-from ifair.persist.onnx_export import name_inputs
 
 pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -208,15 +207,6 @@ def test_every_input_stands_for_its_column_whatever_that_is_called(columns, prec
     model = make_pipeline(ifair.Encoder(), LogisticRegression()).fit(people, target)
     result = evaluate(model, people, precision)
     assert_close(result["probabilities"], model.predict_proba(people), precision)
-
-
-def test_inputs_have_different_plain_names_and_plain_columns_keep_theirs():
-    names = name_inputs(AWKWARD)
-    assert len(set(names)) == len(AWKWARD)
-    assert all(name.isidentifier() for name in names)
-    kept = [name for name, column in zip(names, AWKWARD) if name == column]
-    assert kept == ["is_member", "is_member_2", "größe", "X"]
-    assert not {"label", "probabilities", "variable"} & set(names)
 
 
 def test_a_model_says_where_it_comes_from_and_its_inputs_in_every_form_and_others_do_not(tmp_path):

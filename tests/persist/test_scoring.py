@@ -45,7 +45,7 @@ def test_without_probabilities_the_decision_function_or_the_prediction_is_the_sc
     people, record, end, method
 ):
     table = pl.DataFrame(people.astype(object).where(people.notna(), None).to_dict("list"))
-    model = make_pipeline(ifair.Encoder(), end).fit(table, (people["income"] > 3000).astype(int))
+    model = make_pipeline(ifair.Encoder(), end).fit(table, (people["height"] > 170).astype(int))
     assert ifair.score(model, record) == pytest.approx(np.ravel(getattr(model, method)(table)[3])[-1], abs=1e-12)
 
 
@@ -61,10 +61,10 @@ def test_a_model_fitted_on_an_array_takes_numbers(rng):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"gender": ..., "Gender": "f"}, r"has 'Gender', which the model does not know; did you mean 'gender'\?"),
-        ({"zzz": 1}, r"'zzz', .* its attributes are 'age', 'income', 'job', 'married', 'gender'"),
-        ({"age": ..., "job": ...}, "lacks 'age', 'job'; pass every attribute, with None"),
-        ({"age": "forty"}, "column 'age' held numbers in fit and now holds text"),
+        ({"sex": ..., "Sex": "f"}, r"has 'Sex', which the model does not know; did you mean 'sex'\?"),
+        ({"zzz": 1}, r"'zzz', .* its attributes are 'experience', 'height', 'job', 'owns home', 'sex'"),
+        ({"height": ..., "job": ...}, "lacks 'height', 'job'; pass every attribute, with None"),
+        ({"height": "tall"}, "column 'height' held numbers in fit and now holds text"),
     ],
 )
 def test_a_record_that_does_not_fit_is_refused_with_the_attribute(pipeline, record, change, message):
@@ -77,7 +77,7 @@ def test_what_is_no_record_or_no_fitted_model_of_two_classes_says_so(pipeline, p
     must_raise(TypeError, "pass a mapping of names to values", ifair.score, pipeline, [1, 2, 3])
     for model in (ifair.IFair(), ifair.FAStarIR()):
         must_raise(ValueError, "not fitted", ifair.score, model, record)
-    three = make_pipeline(ifair.Encoder(), LogisticRegression()).fit(people, people["job"].fillna("none"))
-    must_raise(ValueError, "two classes, the model has 3: use its predict_proba", ifair.score, three, record)
+    four = make_pipeline(ifair.Encoder(), LogisticRegression()).fit(people, people["job"].fillna("none"))
+    must_raise(ValueError, "two classes, the model has 4: use its predict_proba", ifair.score, four, record)
     for name in ("model.ifair", Path("model.ifair")):
         must_raise(TypeError, r"model = ifair\.load\('model\.ifair'\) first", ifair.score, name, record)

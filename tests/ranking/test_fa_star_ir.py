@@ -39,14 +39,6 @@ def test_the_order_is_the_best_that_holds_the_minima_of_all_groups_in_time(rng, 
     assert tried >= 5
 
 
-def test_two_groups_due_at_the_same_position_are_both_served_and_those_moved_up_have_scores_in_between():
-    counts = np.array([[0, 0, 1], [0, 0, 1]])
-    scores = np.array([1.0, 0.9, 0.5, 0.2, 0.1])
-    order = fair_order(scores, np.array([-1, -1, -1, 0, 1]), counts)
-    assert order.tolist() == [0, 3, 4, 1, 2]
-    np.testing.assert_allclose(fair_scores(scores, order), [1.0, 0.9, 0.5, 1 - 0.1 / 3, 1 - 0.2 / 3])
-
-
 rankings = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=40)
 
 

@@ -34,12 +34,28 @@ def test_any_point_may_have_a_card_and_what_leaks_and_who_is_few_is_among_its_li
     assert text.startswith("# Model card: full data on applicants")
     assert "It can still see sex, origin" in text
     limits = text.split("## Limits")[1]
-    assert "The representation still tells sex" in limits
+    assert "What the model sees still tells sex" in limits
     small = [g for part in small_evidence()["points"][0]["groups"] for g in part["groups"] if g["n"] < 30]
     assert small
     assert all(f"{group['label']} ({group['n']})" in limits for group in small)
     with pytest.raises(ResultsError, match=r"no point 'best'.*balanced.*masked"):
         card(small_evidence(), "best")
+
+
+@pytest.mark.parametrize(
+    ("task", "purpose"),
+    [
+        ("classification", "To decide about hired for people"),
+        ("regression", "To score people like those of applicants"),
+    ],
+)
+def test_a_point_without_a_representation_is_not_said_to_represent_anybody(task, purpose):
+    together, alone = (markdown(card(small_evidence(task), id_)) for id_ in ("masked-consistent-0.2", "masked"))
+    for text in (together, alone):
+        assert "| the model sees | the unprotected columns |\n| model | linear |" in text
+        assert purpose in text
+        assert "represent" not in text
+    assert ["are treated alike" in text for text in (together, alone)] == [True, False]
 
 
 def test_a_card_needs_nobody_to_compare():

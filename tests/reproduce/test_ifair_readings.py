@@ -35,7 +35,7 @@ def test_columns_that_are_not_centred_have_their_zero_where_the_table_has_it():
     parts = prepare(small_case("svd-masked"))
     months = parts.test.records.frame["duration_months"].to_numpy()
     there = _move_back(parts).test.X["duration_months"].to_numpy()
-    np.testing.assert_allclose(there * parts.encoder.scale_[list(parts.test.X).index("duration_months")], months)
+    np.testing.assert_allclose(there * parts.train.encoder.scale_[list(parts.test.X).index("duration_months")], months)
     assert (_move_back(parts).train.X["housing=own"] == 0.0).any()
 
 

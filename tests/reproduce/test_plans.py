@@ -111,6 +111,25 @@ def test_results_tell_where_each_part_comes_from_and_keep_what_was_not_run(recor
     assert yNN["mean"] == 0.666667
 
 
+@pytest.mark.parametrize("experiment", ["downstream", "rivals"])
+def test_what_is_kept_by_task_and_dataset_stays_where_another_dataset_is_run(experiment):
+    def run(before, *datasets):
+        measures = [(dataset, {"MAP" if dataset == "xing" else "AUC": 0.5, "yNN": 0.5}) for dataset in datasets]
+        rows = [(dataset, {"setting": {}, "validation": found, "test": found}) for dataset, found in measures]
+        results = [(one, {"linear": row["test"]} if experiment == "downstream" else [row]) for one, row in rows]
+        records = [record(dataset, 0, result, method="masked") for dataset, result in results]
+        return assemble({experiment: records}, "quick", PROFILE, [], before)
+
+    results = run(run(run(None, "xing"), "credit", "compas"), "credit")
+    kept = results["experiments"][experiment]
+    assert (set(kept["classification"]), set(kept["ranking"])) == ({"credit", "compas"}, {"xing"})
+    assert set(results["runs"][experiment]) == {"xing", "credit", "compas"}
+    # An earlier run of all at once is told until everything was run anew.
+    results["runs"][experiment] = {"all": {**results["runs"][experiment]["xing"], "sources": [{"name": "credit"}]}}
+    assert set(run(results, "xing")["runs"][experiment]) == {"all", "xing"}
+    assert set(run(results, "credit")["runs"][experiment]) == {"credit"}
+
+
 def test_results_are_grouped_by_fields_of_their_cases():
     records = [record(a, 0, a + b, method=b) for a in "xy" for b in "pq"]
     expected = {a: {b: [a + b] for b in "pq"} for a in "xy"}

@@ -1,6 +1,7 @@
 """Similarity by attribute: against plain loops, on tables with gaps and rare values, and the paper's reading."""
 
 import json
+import re
 from functools import partial
 from itertools import product
 
@@ -13,8 +14,12 @@ from refusals import must_raise
 from sklearn.base import clone
 
 from ifair import Encoder, Similarity, metrics
-from ifair.data import load_credit
+from ifair.audit.people_view import describe_people
+from ifair.data import from_table, load_credit
+from ifair.evaluate.splits import split_table
 from ifair.graph import neighbour_graph
+
+from scripts import do
 
 
 @pytest.fixture(scope="module")
@@ -208,6 +213,21 @@ def test_bad_parameters_are_named(people, options, message):
         Similarity(**options).fit(people)
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e200])
+def test_a_number_without_a_finite_square_is_named_in_a_population_and_of_newcomers(people, value):
+    alike = Similarity(protected=["sex"]).fit(people)
+    strange = people.assign(age=people["age"].where(people.index != 7, value))
+    for refused in (lambda: clone(alike).fit(strange), lambda: alike.distances(strange)):
+        must_raise(ValueError, re.escape(f"column 'age' holds {value} in row 8: numbers must be finite"), refused)
+    must_raise(ValueError, "in row 1: numbers must be finite", alike.neighbours, strange.iloc[[7]], people)
+
+
+def test_a_query_of_another_length_or_beside_a_reference_is_refused(people):
+    alike, query = Similarity(protected=["sex"]).fit(people), np.arange(300) % 7
+    must_raise(ValueError, "query has 5 entries where 300 are expected", alike.neighbours, people, query=query[:5])
+    must_raise(ValueError, "leave it or the reference out", alike.neighbours, people, people, query=query)
+
+
 @given(st.data())
 def test_distance_is_symmetric_and_moving_numbers_changes_nothing(data):
     n = data.draw(st.integers(4, 12))
@@ -254,6 +274,21 @@ def test_every_measure_takes_a_similarity_or_the_peers_that_it_found(people):
     i, j = order[:150], order[150:]
     gaps = np.abs(np.linalg.norm(Z[i] - Z[j], axis=1) - alike.distances(people)[i, j])
     np.testing.assert_allclose(metrics.certify(Z, people, similarity=alike, share=0.2).gaps, np.sort(gaps), atol=1e-6)
+
+
+def test_an_audit_and_the_view_of_its_people_follow_the_similarity(people):
+    table = from_table(people.assign(hired=np.arange(300) % 2), protected=["sex"], target="hired")
+    first, again, other = (
+        split_table(table, 0, similarity=Similarity(protected=["sex"], weights={name: 0}, caliper=1.0)).test
+        for name in ("age", "age", "region")
+    )
+    for seen in (lambda part: part.neighbours.tolist(), lambda part: str(describe_people(part, np.arange(300)))):
+        assert seen(first) == seen(again) != seen(other)
+
+
+@pytest.mark.parametrize("verb", ["fit", "tune", "audit", "report"])
+def test_the_command_line_takes_a_similarity(verb):
+    assert "--similarity" in do(verb, "--help").output
 
 
 @pytest.mark.parametrize("number", [float, np.float64, np.float32, np.int64])

@@ -133,7 +133,24 @@ def test_a_protected_column_of_one_value_or_of_numbers_names_no_group_and_missin
     young = check_table(people, roles.override(group=("age<=30", "sex=f"))).to_dataset().group
     np.testing.assert_array_equal(young, (people["age"] <= 30) & (people["sex"] == "f"))
     people["income"] = people["income"].where(people.index != 7)
-    must_raise(DataError, "1 missing values, the first in row 8", check_table, people, ROLES)
+    must_raise(DataError, "1 missing value, the first in row 8; leave .* table.dropna", check_table, people, ROLES)
+
+
+@pytest.mark.parametrize("name", ["the people.csv", "people.tsv.gz", "people.parquet"])
+def test_the_command_that_missing_outcomes_come_with_leaves_those_people_out(people, tmp_path, name):
+    path, kept = tmp_path / name, people.drop(index=7).reset_index(drop=True)
+    gap = None if name.endswith(".parquet") else "NA"
+    table = people.assign(income=people["income"].where(people.index != 7, gap))
+    if gap is None:
+        pytest.importorskip("pyarrow")
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False, sep="\t" if "tsv" in name else ",")
+    roles = ROLES.override(missing=("NA",))
+    told = str(must_raise(DataError, "leave those records out, for example with: python -c", check_table, path, roles))
+    exec(shlex.split(told.split("with: ")[1])[2], {})
+    complete = check_table(tmp_path / name.replace("people", "people-complete"), roles).frame
+    pd.testing.assert_frame_equal(complete, kept, check_dtype=False)
 
 
 def test_hints_can_be_pasted_into_a_shell(people, flags):

@@ -83,7 +83,7 @@ def evidence(
         What :func:`ifair.audit.tune` found for this table: the points of its front are compared. Default: a small
         grid of settings.
     ids : array of shape (n_records,), optional
-        What people are found by. Default: the number of the row, from 0.
+        What people are found by. Default: the number of the row, from 1.
     seed : int, optional
         Of the split and of the starts. Default: that of the tuning, or 0.
     higher_is_better : bool
@@ -117,7 +117,7 @@ def evidence(
     """
     seed = seed if seed is not None else int((tuning or {}).get("seed", 0))
     options = dict(solver or (tuning or {}).get("solver") or SOLVER)
-    names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
+    names = np.arange(1, len(dataset) + 1) if ids is None else np.asarray(ids)
     tell = step or (lambda *_: None)
     if tuning is not None:
         categorical = categorical or tuning.get("categorical", ())

@@ -67,8 +67,8 @@ def main(ctx: click.Context) -> None:
 
     \b
     ifair demo
-    ifair fit people.csv --protected sex --target hired -o model.ifair
-    ifair transform model.ifair people.csv -o fair.parquet
+    ifair fit people.csv -p sex --target hired --positive yes --consistent 0.1 -o model.ifair
+    ifair decide people.csv --model model.ifair -o decisions.csv
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

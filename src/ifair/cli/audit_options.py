@@ -122,7 +122,7 @@ def gather_evidence(
     records, ids, given, decided = read_people(table, roles, scores, decisions)
     existing = None
     if given is not None or decided is not None:
-        existing = _read_existing(records, roles, given, decided, threshold, rate)
+        existing = _read_existing(table, records, roles, given, decided, threshold, rate)
     tuned = None if tuning is None else read_tuning(tuning, records)
 
     from ifair.audit import evidence
@@ -157,15 +157,18 @@ def count_people(n_records: int, most_learned: int, most_judged: int) -> str:
     return f"{n_records:,} people, of whom {learned:,} to learn from and {judged:,} to judge on"
 
 
-def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, threshold: Any, rate: Any) -> Any:
+def _read_existing(
+    table: Path, records: Any, roles: Any, scores: Any, decisions: Any, threshold: Any, rate: Any
+) -> Any:
     """A model in use, by the columns of what it said."""
     import numpy as np
     import pandas as pd
 
     from ifair.evaluate.splits import task_of
-    from ifair.evaluate.training import Existing
+    from ifair.evaluate.training import Existing, find_height
     from ifair.tables.groups import find_value
     from ifair.tables.outcome import encode_outcome
+    from ifair.tables.read import suggest_complete
 
     task = task_of(records)
     if decisions is not None and task != "classification":
@@ -173,13 +176,22 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
     for column in (scores, decisions):
         if column is not None and column.isna().any():
             row = int(column.isna().to_numpy().argmax()) + 1
-            raise IfairError(f"column {column.name!r} is empty in row {row}: leave out people it says nothing about")
+            how = suggest_complete(table, str(column.name), roles.missing)
+            raise IfairError(
+                f"column {column.name!r} is empty in row {row}: leave out people it says nothing about, {how}"
+            )
     made: Any = None
     if decisions is not None:
         numbers = pd.to_numeric(decisions, errors="coerce")
         # What is no attribute is read as text.
         decisions = decisions if numbers.isna().any() else numbers
-        positive = None if roles.positive is None else find_value(roles.positive, decisions)
+        try:
+            positive = find_value(roles.positive, decisions)
+        except IfairError as error:
+            raise IfairError(
+                f"{error}. Decisions must be written like the values of the target {roles.target!r}, so that "
+                f"{roles.positive!r} is a positive one"
+            ) from error
         made = encode_outcome(decisions, positive).to_numpy()
     if scores is None:
         return Existing(f"column {decisions.name}", made.astype(float), task, decided=made)
@@ -188,7 +200,7 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
         row = int((~np.isfinite(values)).argmax())
         raise IfairError(f"--scores {scores.name}: {scores.iloc[row]!r} in row {row + 1} is no number")
     if rate is not None:
-        threshold = float(np.quantile(values, 1.0 - rate))
+        threshold = find_height(values, rate)
     probable = values.min() >= 0 and values.max() <= 1
     if task == "classification" and made is None and threshold is None and not probable:
         raise IfairError(

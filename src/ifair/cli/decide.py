@@ -14,11 +14,24 @@ SHOWN_CHANGES = 5
 SHOWN_THRESHOLDS = 12
 # A rate among fewer people than this is hardly a rate.
 SMALL_GROUP = 10
+ORDER = "ifair decide TABLE --model MODEL"
+
+
+class ModelPath(click.Path):
+    """A model file; where it is missing, the order of the arguments is told, which is another in `ifair transform`."""
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        return f"The order is `{ORDER}`, and not MODEL TABLE as of `ifair transform`."
 
 
 @click.command(short_help="Decide about a batch of people, like people alike.")
 @click.argument("table", type=INPUT)
-@click.option("--model", required=True, type=INPUT, help="A model file of `ifair fit` with a target.")
+@click.option(
+    "--model",
+    required=True,
+    type=ModelPath(readable=False, path_type=Path),
+    help="A model file of `ifair fit` with a target.",
+)
 @click.option("--rate", type=click.FloatRange(0, 1), help="Select this share of the people.")
 @click.option("--n", type=click.IntRange(0), help="Select so many.")
 @click.option("--threshold", type=float, help="Select whoever is worth more than this score.")
@@ -70,9 +83,10 @@ def decide(
     decisions = TableOutput(table, output, as_json)
     needs("a model file", "skops")
 
-    from ifair.cli.saved_model import Model
+    from ifair.cli.saved_model import Model, refuse_swapped
     from ifair.tables.cell_types import mark_missing
 
+    refuse_swapped(model, table, ORDER)
     fitted = Model(model, missing, trusted)
     if fitted.classes:
         given = {"--rate": rate, "--n": n, "--threshold": threshold, "--parity": parity}
@@ -126,7 +140,7 @@ def _decide_classes(fitted: Any, table: Path, id_: str | None, decisions: TableO
     changed = int(decided["changed"].sum())
     facts = {"people": len(decided), "classes": counts, "changed": changed}
     told = ", ".join(f"{make_printable(name)} {count}" for name, count in counts.items())
-    text = f"{len(decided)} people: {told}; {changed} decided about otherwise than by the model alone"
+    text = f"{len(decided)} people: {told}; {_count_changes(changed)}"
     decisions.write(_add_id(decided, rows, id_), "Decisions", facts, text)
 
 
@@ -205,11 +219,18 @@ def _describe_batch(batch: Any, decided: Any, ids: Any) -> dict[str, Any]:
     }
 
 
+def _count_changes(changed: int) -> str:
+    return (
+        "1 decision differs from the model's own"
+        if changed == 1
+        else f"{changed} decisions differ from the model's own"
+    )
+
+
 def _format_batch(facts: dict[str, Any]) -> str:
     changes = facts["changes"]
     lines = [
-        f"{facts['selected']} of {facts['people']} people selected; {len(changes)} decided about otherwise than by the "
-        "model alone",
+        f"{facts['selected']} of {facts['people']} people selected; {_count_changes(len(changes))}",
         f"{facts['without_close_peers']} people have no close peers and keep the model's score; {facts['tied']} are "
         "tied at the threshold",
     ]

@@ -55,12 +55,19 @@ REPRESENTING = ("prototypes", "utility", "fairness", "freeze", "restarts", "max_
     "--consistent",
     type=click.FloatRange(0),
     metavar="STRENGTH",
-    help="Learn decisions that treat like people alike, for `ifair decide`, instead of a representation; try 0.1.",
+    help="Learn decisions that treat like people alike, for `ifair decide`, instead of a representation. A share of "
+    "the range of scores, which for a numeric target is that of its values; try 0.1.",
 )
 @estimator_option(several=False)
 @threshold_options
 @parity_options
-@click.option("--restarts", type=click.IntRange(1), default=3, help="Starts to try.")
+@click.option(
+    "--restarts",
+    type=click.IntRange(1),
+    default=3,
+    help="Starts to try with --no-freeze, or with more prototypes than columns; else there is one, along "
+    "principal components.",
+)
 @click.option("--max-iter", type=click.IntRange(1), default=1000, help="Most iterations of a start.")
 @click.option("--seed", type=int, help="Same seed, same model; that of the tuning, or 0, by default.")
 @jobs_option("Threads")
@@ -124,7 +131,7 @@ def fit(
         recipe = _read_recipe(tuning, (choice or "balanced").replace(" ", "_"), people, seed, as_audited)
         equal = equal or _take_parity(recipe.pop("parity"), rate)
     else:
-        recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, representing)
+        recipe = _write_recipe(roles, people, consistent, estimator or "linear", seed or 0, representing)
     learned_from = recipe.pop("learned_from", people)
     target = people.target
     given = [flag for flag, value in (("threshold", threshold), ("rate", rate)) if value is not None]
@@ -190,14 +197,17 @@ def _check_options(roles: Any) -> None:
 
 
 def _write_recipe(
-    roles: Any, consistent: float | None, estimator: str, seed: int, representing: dict[str, Any]
+    roles: Any, people: Any, consistent: float | None, estimator: str, seed: int, representing: dict[str, Any]
 ) -> dict[str, Any]:
     """What to learn, by the options."""
-    from ifair.evaluate.candidates import CONSISTENT, Candidate
+    from ifair.evaluate.candidates import Candidate, make_consistent
+    from ifair.evaluate.splits import find_score_range, task_of
 
-    solver = {}
+    solver, about = {}, {}
     if consistent is not None:
-        candidate = Candidate("masked", {}, estimator, {"name": CONSISTENT, "strength": consistent})
+        low, high = find_score_range(people.outcome.to_numpy(), task_of(people))
+        candidate = Candidate("masked", {}, estimator, make_consistent(consistent, high - low))
+        about = {"consistent": consistent}
     else:
         weights = {"K": "prototypes", "lambda": "utility", "mu": "fairness"}
         setting = {letter: representing[name] for letter, name in weights.items()}
@@ -205,7 +215,7 @@ def _write_recipe(
         candidate = Candidate("ifair", {"variant": variant, **setting}, estimator)
         solver = {"n_restarts": representing["restarts"], "max_iter": representing["max_iter"]}
     alike = {"similarity": roles.similarity, "categorical": roles.categorical}
-    return {"candidate": candidate, "solver": solver, "seed": seed, **alike, "about": {}}
+    return {"candidate": candidate, "solver": solver, "seed": seed, **alike, "about": about}
 
 
 def _read_recipe(path: Path, choice: str, people: Any, seed: int | None, as_audited: bool) -> dict[str, Any]:
@@ -270,7 +280,7 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
             # The estimators refuse bad tables and settings this way, in words.
             raise IfairError(str(error)) from error
     for pipeline in [trained.pipeline, trained.estimator.estimator] if trained.consistent else [trained.estimator]:
-        if "n_jobs" in pipeline.get_params() or "fair__n_jobs" in pipeline.get_params():
+        if "fair__n_jobs" in pipeline.get_params():
             # How many threads learned it and how it was shown are no properties of the model.
             pipeline.set_params(fair__n_jobs=None, fair__verbose=False)
     return trained
@@ -357,6 +367,9 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
             "columns that count most in distances:",
             *(f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]),
         ]
+    if "consistent" in about["settings"] and data["outcome"] != "classification":
+        share, strength = about["settings"]["consistent"], about["candidate"]["post"]["strength"]
+        lines.append(f"strength {share:g} of the range of {roles['target']!r} is {strength:,.6g} in its units")
     if "reference" in learned:
         lines.append(f"newcomers are compared with {learned['reference']} of them")
     named = make_printable(", ".join(roles["protected"]))
@@ -384,8 +397,9 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
         limit = f", of {len(classes)} classes ({make_printable(', '.join(classes[:MOST_CLASSES]))}" + (
             ")" if len(classes) <= MOST_CLASSES else ", ...)"
         )
+    seen = {"masked": "the unprotected columns", "full": "all columns"}.get(about["candidate"]["method"], "it")
     lines = [
-        f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
+        f"a {about['candidate']['model']} model of {roles['target']!r} is trained on {seen}{limit}",
         f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
         + (", where people are decided about one by one" if "parity" in decision else "")
         + ("" if flips["looked_at"] else ", by construction"),

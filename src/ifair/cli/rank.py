@@ -1,5 +1,6 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ SHOWN_QUERIES = 20
     "--min-share",
     type=click.FloatRange(0, 1),
     required=True,
-    help="The share of protected candidates to aim for, at every position from the top; FA*IR lets pass what chance "
-    "may miss of it (--alpha), --plain-share does not.",
+    help="The share of protected candidates to aim for, at every position from the top; FA*IR tolerates "
+    "shortfalls that chance would produce (--alpha), --plain-share does not.",
 )
 @click.option("--model", type=INPUT, help="Rank by this model's prediction instead of --score.")
 @trusted_option
@@ -32,7 +33,7 @@ SHOWN_QUERIES = 20
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.1,
-    help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
+    help="Probability that a fair lottery fails the test; larger values are stricter.",
 )
 @click.option("--plain-share", is_flag=True, help="Hold the share itself, rounded down, at every position: no --alpha.")
 @output_option("The ranked table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
@@ -79,20 +80,25 @@ def rank(
 
     from ifair.ranking import FAStarIR
     from ifair.tables.cell_types import describe_missing, infer_types, mark_missing
+    from ifair.tables.groups import split_condition
     from ifair.tables.read import read_blocks
 
     rows = pd.concat(list(read_blocks(table)))
     frame, marked = mark_missing(rows, roles.missing)
     warn(*describe_missing(marked))
     # Who is protected must not hang on a mistyped number; columns that nothing hangs on need not be clean.
-    asked = [name for name in frame if name in roles.protected or any(part.startswith(name) for part in roles.group)]
-    infer_types(frame[asked], text=roles.categorical)
+    asked = {*roles.protected, *(split_condition(condition)[0] for condition in roles.group)}
+    infer_types(frame[[name for name in frame if name in asked]], text=roles.categorical)
     frame = infer_types(frame, text=roles.categorical, strict=False)
     group = _find_group(frame, roles)
-    query = _read_complete(frame, roles.query, "query") if roles.query else None
+    read_complete = partial(_read_complete, frame, table, roles.missing)
+    query = read_complete(roles.query, "query") if roles.query else None
     if query is not None and frame[roles.query].nunique() < rows[roles.query].nunique():
         query = rows[roles.query].to_numpy()  # 1 and 01 are two rankings
-    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing, trusted)
+    if model is None:
+        scores = _read_scores(roles.score, read_complete(roles.score, "score"))
+    else:
+        scores = _predict_scores(model, rows, roles.missing, trusted)
     with tell_warnings("; all there are stand as high as demanded, the places after them go by score"):
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
@@ -116,26 +122,31 @@ def _find_group(frame: Any, roles: Any) -> Any:
     group = default_group(frame, roles.protected)
     meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
     click.echo(
-        f"protected: {make_printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); --group says otherwise",
+        f"protected: {make_printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); use --group to choose "
+        "another group",
         err=True,
     )
     return group
 
 
-def _read_complete(frame: Any, column: str, role: str) -> Any:
+def _read_complete(frame: Any, table: Path, spelt_missing: tuple[str, ...], column: str, role: str) -> Any:
+    from ifair.tables.read import suggest_complete
+
     if column not in frame.columns:
         raise unknown_name(f"{role} column", column, frame.columns)
     missing = frame[column].isna().to_numpy()
     if missing.any():
-        raise IfairError(f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}")
+        raise IfairError(
+            f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}; fill it in, or leave such rows "
+            f"out, {suggest_complete(table, column, spelt_missing)}"
+        )
     return frame[column].to_numpy()
 
 
-def _read_scores(frame: Any, column: str) -> Any:
+def _read_scores(column: str, given: Any) -> Any:
     import numpy as np
     import pandas as pd
 
-    given = _read_complete(frame, column, "score")
     values = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64)
     wrong = ~np.isfinite(values)
     if wrong.any():
@@ -213,8 +224,8 @@ def _describe_changes(changes: list[Any], n_protected: int, min_share: float, al
         top, least = below[0]["top"], below[0]["minimum"]
         plain = minimum_counts(top, min_share, None)[-1]
         text += (
-            f"\nA share below {min_share:.0%} can be enough: FA*IR lets pass what a lottery at that share would miss "
-            f"at some position by chance, in {alpha:.3g} of all draws (--alpha; higher demands more).\nOf the first "
-            f"{top} it demands {least} ({least / top:.1%}); --plain-share demands {plain}."
+            f"\nA share below {min_share:.0%} can be enough: FA*IR tolerates shortfalls that chance would produce at "
+            f"that share (--alpha {alpha:.3g}), so the printed minimum is lower than the share.\nOf the first {top} it "
+            f"demands {least} ({least / top:.1%}); --plain-share demands {plain}."
         )
     return text

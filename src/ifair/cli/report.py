@@ -9,7 +9,7 @@ from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import INPUT, OUTPUT, echo_json, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
-from ifair.cli.terminal_text import list_given
+from ifair.cli.terminal_text import list_given, make_printable
 from ifair.errors import nearest_name
 from ifair.plain_data import format_json
 from ifair.results import EVIDENCE, Choices, Evidence, ResultsError, read_results
@@ -28,7 +28,8 @@ OF_PAGE = ("source", "output", "force", "card", "choice", "as_json")
     "--evidence",
     "kept",
     type=OUTPUT,
-    help="Where to keep the evidence about a table, for another card or choice; beside the page by default.",
+    help="Where to keep the evidence about a table, for another card or choice; by default beside the page: "
+    "evidence.json of report.html, people.evidence.json of people.html.",
 )
 @click.option("--card", is_flag=True, help="Also write a model card beside it, as Markdown and as HTML.")
 @click.option("--choice", default="balanced", help="The point of the card: a choice, a letter or an id.")
@@ -80,7 +81,8 @@ def report(
     else:
         # A model, say, needs no advice about columns.
         check_readable(source)
-        kept = kept or output.with_name("evidence.json")
+        own = output.with_suffix(".evidence.json")
+        kept = kept or (output.with_name("evidence.json") if own.name == "report.evidence.json" else own)
         prepare_output(kept, "ifair-evidence", *pages)
         evidence = gather_evidence(source, roles, **options)
         write_text(kept, format_json(evidence), "ifair-evidence")
@@ -92,6 +94,8 @@ def report(
         facts = {"report": _describe_file(output), "cards": [_describe_file(path) for path in cards]}
         echo_json({**facts, "choice": _describe_choice(evidence, choice)})
         return
+    if "verdict" in evidence:
+        click.echo(f"{make_printable(evidence['verdict']['sentence'])}\n")
     click.echo(f"Report: {output.resolve()}")
     if kept is not None:
         click.echo(f"Evidence: {kept.resolve()}; `ifair report {kept}` needs no second audit")

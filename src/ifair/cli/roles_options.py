@@ -30,7 +30,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "multiple": True,
         "metavar": "CONDITION",
         "help": "Who is in the protected group, such as sex=Female or 'age<=35'; repeated, all must hold. By default "
-        "whoever has another value than most in a protected column.",
+        "everyone without the most frequent value in a protected column.",
     },
     "query": {"help": "Which ranking a row belongs to; it is no attribute."},
     "score": {"help": "The score to rank by, no attribute; higher is better."},

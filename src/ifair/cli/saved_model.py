@@ -21,6 +21,14 @@ def load_model(path: Path, trusted: tuple[str, ...] = ()) -> Any:
         return ifair.load(path, trusted=trusted)
 
 
+def refuse_swapped(model: Path, table: Path, order: str) -> None:
+    """Refuse a table that stands where the model belongs, with the order in which the verb takes them."""
+    from ifair.tables.read import CSV, PARQUET
+
+    if model.name.lower().endswith((*CSV, *PARQUET)) and not table.name.lower().endswith((*CSV, *PARQUET)):
+        raise IfairError(f"{model} is a table, not a model; were the two swapped? The order is `{order}`")
+
+
 class Model:
     """A pipeline of ``ifair fit``, or consistent decisions around one, with the roles of its columns.
 
@@ -186,8 +194,9 @@ class Model:
 
         warn(*describe_missing(self._marked))
         news = (
-            f"column {column!r}: category {show_cell(value)} is new to the model ({count} rows, first in row {row}); "
-            "such rows count as none of the known categories"
+            f"column {column!r}: category {show_cell(value)} is new to the model "
+            + (f"(row {row})" if count == 1 else f"({count} rows, first in row {row})")
+            + "; such rows count as none of the known categories"
             for (column, value), (row, count) in self._new.items()
         )
         warn(*news)

@@ -53,9 +53,10 @@ def transform(
 
     import pandas as pd
 
-    from ifair.cli.saved_model import Model
+    from ifair.cli.saved_model import Model, refuse_swapped
     from ifair.tables.read import read_blocks
 
+    refuse_swapped(model, table, "ifair transform MODEL TABLE")
     fitted = Model(model, missing, trusted)
     if decide:
         fitted.check_decides()

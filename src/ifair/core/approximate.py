@@ -20,13 +20,11 @@ PROBED = 16
 ROWS = 4096
 
 
-def nearest_approximately(
-    records: Array, k: int, *, random_state: int = 0, n_jobs: int | None = None
-) -> tuple[Indices, Array]:
+def nearest_approximately(records: Array, k: int, *, n_jobs: int | None = None) -> tuple[Indices, Array]:
     """Nearly the ``k`` nearest others of everybody: those in the nearest cells of a clustering.
 
     What :func:`ifair.core.nearest.nearest` finds, distances included, but a few of the nearest may be missing, with
-    farther ones instead. The same ``random_state`` of the clustering gives the same, on any number of threads.
+    farther ones instead. Every time the same, on any number of threads.
     """
     require_extra("an approximate search", ["faiss"], "approximate")
     if len(records) < FEWEST:
@@ -42,7 +40,7 @@ def nearest_approximately(
         # The cells' index must outlive the one that uses it.
         cells: Any = faiss.IndexFlatL2(records.shape[1])
         index: Any = faiss.IndexIVFFlat(cells, records.shape[1], n_cells)
-        index.cp.seed, index.cp.min_points_per_centroid = 1 + random_state, 1
+        index.cp.seed, index.cp.min_points_per_centroid = 1, 1
         index.train(centred)
         index.add(centred)
         index.nprobe = max(8, n_cells // PROBED)

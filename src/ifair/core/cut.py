@@ -102,7 +102,7 @@ def whole_numbers(values: Array) -> Ints:
     """Doubles times one power of two that makes all of them whole numbers: without any error."""
     mantissa, exponent = np.frexp(values)
     digits = np.ldexp(mantissa, 53).astype(np.int64)
-    lowest = int(exponent[digits != 0].min(initial=0)) if digits.any() else 0
+    lowest = int(exponent[digits != 0].min(initial=0))
     pairs = zip(digits.tolist(), exponent.tolist())
     result = np.empty(len(values), dtype=object)
     result[:] = [digit << (power - lowest) if digit else 0 for digit, power in pairs]

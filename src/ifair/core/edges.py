@@ -47,8 +47,7 @@ class Differences:
     def sums(self, values: Array) -> Array:
         """The sum of the edges' values at every person."""
         n = self._flows.shape[0]
-        parts = [np.bincount(ends, values, n).astype(np.float64) for ends in (self.first, self.second)]
-        return parts[0] + parts[1]
+        return np.asarray(np.bincount(self.first, values, n) + np.bincount(self.second, values, n), dtype=np.float64)
 
 
 class TensorDifferences(Differences):
@@ -89,12 +88,11 @@ def edges_of(graph: Any, n: int, device: Any = None) -> Edges:
     upper = sparse.triu(W, k=1, format="coo")
     upper.eliminate_zeros()
     row, column = upper.coords
-    edges = Edges(row.astype(np.intp), column.astype(np.intp), upper.data, n)
-    if device is None:
-        return edges
-    import torch
+    first, second, weight = row.astype(np.intp), column.astype(np.intp), upper.data
+    if device is not None:
+        import torch
 
-    first, second, weight = (torch.from_numpy(a).to(device) for a in (edges.first, edges.second, edges.weight))
+        first, second, weight = (torch.from_numpy(part).to(device) for part in (first, second, weight))
     return Edges(first, second, weight, n)
 
 

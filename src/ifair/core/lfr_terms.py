@@ -219,6 +219,6 @@ class GroupParity(Term):
         n_groups = self.group_sizes.shape[0]
         n_pairs = max(n_groups * (n_groups - 1) / 2, 1)
         sizes = xp.sqrt(differences * differences + self.rounding**2)
-        slopes = differences / at_least(sizes, float(np.finfo(np.float64).tiny))
+        slopes = differences / at_least(sizes, TINY)
         loss = 0.5 * xp.sum(sizes - self.rounding, axis=(-3, -2, -1)) / n_pairs
         return ParitySums(loss, xp.sum(slopes, axis=-2) / (n_pairs * counts))

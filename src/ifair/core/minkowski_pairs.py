@@ -61,12 +61,9 @@ class MinkowskiPairs:
         distance, slope = root(self._sum_powers(a.representation, b.representation, a.alpha), self.p, 1.0)
         input_distance, input_slope = root(self._sum_powers(a.inputs, b.inputs, a.input_alpha), self.p, 1.0)
         error = distance - input_distance
-        weighed = error
-        if weights is not None:
-            weighed = error * xp.astype(weights[0][:, None] * weights[1], error.dtype)
+        weighed = error if weights is None else error * xp.astype(weights[0][:, None] * weights[1], error.dtype)
         loss = xp.sum(error * weighed)
-        error = weighed
-        error *= 2.0
+        error = 2.0 * weighed
         slope = error if slope is None else slope * error
         input_slope = error if input_slope is None else input_slope * error
 

@@ -70,14 +70,11 @@ class Moments(Term):
     weighted: bool = True
     sample_weight: Array | None = None
 
-    def _weights(self, parameters: Parameters) -> tuple[Array, Array]:
-        V, alpha = parameters.prototypes, parameters.alpha
-        w = alpha if self.weighted else namespace(alpha).ones_like(alpha)
-        return (V * w[..., None, :]) @ V.mT, w[..., self.unprotected]
-
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> KnownMoments:
-        xp = namespace(parameters.alpha)
-        Q, w = self._weights(parameters)
+        V, alpha = parameters.prototypes, parameters.alpha
+        xp = namespace(alpha)
+        weights = alpha if self.weighted else xp.ones_like(alpha)
+        Q, w = (V * weights[..., None, :]) @ V.mT, weights[..., self.unprotected]
 
         def moments(X: Array, rows: slice) -> tuple[Any, ...]:
             U = mapping.memberships(X, parameters)

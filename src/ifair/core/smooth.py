@@ -127,7 +127,14 @@ def smooth_squared(p: Array, edges: Edges, strength: float, *, tol: float, max_i
     residual = -laplacian(s)
     scaled = residual / diagonal
     direction, product = scaled, float(_dot(residual, scaled))
-    n_iter, gap, objective = 0, 0.5 * float(_dot(residual, residual)), _squared_objective(p, s, residual)
+
+    def look() -> tuple[float, float]:
+        # 1/2 |s - p|^2 + 1/2 s' (4 strength L) s with 4 strength L s = p - s - residual.
+        objective = 0.5 * float(_dot(s - p, s - p)) + 0.5 * float(_dot(s, p - s - residual))
+        return 0.5 * float(_dot(residual, residual)), max(0.0, objective)
+
+    gap, objective = look()
+    n_iter = 0
     while gap > tol * objective and n_iter < max_iter:
         n_iter += 1
         image = direction + laplacian(direction)
@@ -137,16 +144,11 @@ def smooth_squared(p: Array, edges: Edges, strength: float, *, tol: float, max_i
         scaled = residual / diagonal
         product, before = float(_dot(residual, scaled)), product
         direction = scaled + (product / before) * direction
-        gap, objective = 0.5 * float(_dot(residual, residual)), _squared_objective(p, s, residual)
+        gap, objective = look()
     if n_iter:  # the residual that was updated may have drifted from the true one
         residual = p - s - laplacian(s)
-        gap, objective = 0.5 * float(_dot(residual, residual)), _squared_objective(p, s, residual)
+        gap, objective = look()
     return Smoothed(s, objective, gap, n_iter, gap <= 2 * tol * objective)
-
-
-def _squared_objective(p: Array, s: Array, residual: Array) -> float:
-    """``1/2 |s - p|^2 + 1/2 s' (4 strength L) s`` with ``4 strength L s = p - s - residual``."""
-    return max(0.0, 0.5 * float(_dot(s - p, s - p)) + 0.5 * float(_dot(s, p - s - residual)))
 
 
 def _dot(a: Array, b: Array) -> Array:
@@ -193,5 +195,4 @@ def newcomer_limit(p: Array, near: Array, weight: Array, penalty: str) -> Array:
     return np.asarray(np.where(total > 0, np.clip(p, low, high), p))
 
 
-Smoother = Callable[..., Smoothed]
-PENALTIES: dict[str, Smoother] = {"absolute": smooth_absolute, "squared": smooth_squared}
+PENALTIES: dict[str, Callable[..., Smoothed]] = {"absolute": smooth_absolute, "squared": smooth_squared}

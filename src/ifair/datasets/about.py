@@ -59,7 +59,7 @@ class DataFile:
 
     A ``.gz`` file is hashed, and measured, by its content, which no version of zlib changes. Origins are where to
     download it, in order of preference. A file that is not published itself is made from published ``parts``:
-    ``assemble`` makes its content from theirs, and takes its name for messages.
+    ``assemble`` makes its content from theirs.
     """
 
     path: str
@@ -67,7 +67,7 @@ class DataFile:
     size: int
     origins: tuple[Origin, ...] = ()
     parts: tuple["DataFile", ...] = ()
-    assemble: Callable[[Sequence[bytes], str], bytes] | None = None
+    assemble: Callable[[Sequence[bytes]], bytes] | None = None
 
     @property
     def name(self) -> str:

@@ -95,7 +95,7 @@ def _assemble(file: DataFile, say: Report) -> bytes:
         # The published files hold free text about people, which never gets to the disk.
         here = locate(part)
         contents.append(_download(part, say, whole=file) if here is None else here.read_bytes())
-    content = file.assemble(contents, file.name)
+    content = file.assemble(contents)
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:
         raise IfairError(f"{file.name} made from its published parts has sha256 {found} instead of {file.sha256}")

@@ -48,7 +48,7 @@ def _decide(share_female: float) -> str | None:
 
 
 def _read_census(download_if_missing: bool) -> Callable[[list[str]], list[float]]:
-    female, male = (parse_first_names(read_file(file, download_if_missing), file.name) for file in FILES)
+    female, male = (parse_first_names(read_file(file, download_if_missing)) for file in FILES)
     return lambda people: [_share_female(person, female, male) for person in people]
 
 
@@ -59,12 +59,12 @@ def _share_female(person: str, female: Mapping[str, float], male: Mapping[str, f
     return female.get(first, 0.0) / together if together else math.nan
 
 
-def parse_first_names(content: bytes, where: str) -> dict[str, float]:
+def parse_first_names(content: bytes) -> dict[str, float]:
     """Turn the bytes of a Census list (name, percent, cumulative percent, rank) into percents by name."""
-    from ifair.datasets.strict_text import parse_numbers, read_plain
+    from ifair.datasets.text_columns import parse_numbers, read_columns
 
-    columns = read_plain(content, where, ["name", "percent", "cumulative", "rank"], separator=None)
-    return dict(zip(columns["name"], parse_numbers(columns, "percent", where, 0, 100).astype(float)))
+    table = read_columns(content, ["name", "percent"], names=["name", "percent", "cumulative", "rank"], sep=r"\s+")
+    return dict(zip(table["name"], parse_numbers(table["percent"])))
 
 
 def _open_nomquamgender() -> Callable[[list[str]], list[float]]:

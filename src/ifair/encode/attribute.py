@@ -57,8 +57,11 @@ class Attribute:
         levels = tuple(column.cat.categories) if has_levels else ()
         return cls(name, kind, holds, str(column.dtype), levels, has_levels and bool(column.cat.ordered))
 
-    def read_numbers(self, column: pd.Series) -> NDArray[np.float64]:
-        """Read cells as floats, of shape (n_samples,); NaN where missing."""
+    def read(self, column: pd.Series) -> NDArray[Any]:
+        """Read cells as categories (objects, None where missing) or as floats (NaN), of shape (n_samples,)."""
+        return self._read_choices(column) if self.kind == "categorical" else self._read_numbers(column)
+
+    def _read_numbers(self, column: pd.Series) -> NDArray[np.float64]:
         if self.kind == "empty":
             return np.full(len(column), np.nan)
         self._check_content(column)
@@ -76,8 +79,7 @@ class Attribute:
             raise IfairError(f"column {self.name!r} held booleans in fit and now holds {values[wrong][0]}")
         return values
 
-    def read_choices(self, column: pd.Series) -> NDArray[np.object_]:
-        """Read cells as categories, of shape (n_samples,); None where missing."""
+    def _read_choices(self, column: pd.Series) -> NDArray[np.object_]:
         self._check_content(column)
         values = np.array(column.astype(object), dtype=object)
         values[column.isna().to_numpy()] = None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ifair.errors import IfairError, nearest_name
+from ifair.errors import IfairError, check_known
 
 MISSING = "missing"
 INFREQUENT = "infrequent"
@@ -66,12 +66,9 @@ def find_positions(categorical: Any, names: list[str]) -> set[int]:
         return set()
     positions = set()
     for column in categorical:
-        if isinstance(column, str) and column in names:
+        if isinstance(column, str):
+            check_known("categorical column", column, names)
             positions.add(names.index(column))
-        elif isinstance(column, str):
-            near = nearest_name(column, names)
-            hint = f"did you mean {near!r}?" if near else f"the columns are {names}"
-            raise IfairError(f"categorical names {column!r}, which is not a column; {hint}")
         elif isinstance(column, (int, np.integer)) and not isinstance(column, bool) and column in range(len(names)):
             positions.add(int(column))
         else:

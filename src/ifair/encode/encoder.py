@@ -306,21 +306,12 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def _split_columns(self, frame: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.object_], NDArray[np.bool_]]:
         """Split a table into numbers (missing: NaN), categories (missing: None), and what is missing."""
-        is_choice = [attribute.kind == "categorical" for attribute in self._plan]
-        numbers = np.empty((len(frame), is_choice.count(False)))
-        choices = np.empty((len(frame), is_choice.count(True)), dtype=object)
-        is_missing = np.empty((len(frame), len(is_choice)), dtype=bool)
-        next_number, next_choice = iter(numbers.T), iter(choices.T)
-        for i, attribute in enumerate(self._plan):
-            if is_choice[i]:
-                choice = next(next_choice)
-                choice[:] = attribute.read_choices(frame.iloc[:, i])
-                is_missing[:, i] = pd.isna(choice)
-            else:
-                number = next(next_number)
-                number[:] = attribute.read_numbers(frame.iloc[:, i])
-                is_missing[:, i] = np.isnan(number)
-        return numbers, choices, is_missing
+        columns = [attribute.read(frame.iloc[:, i]) for i, attribute in enumerate(self._plan)]
+        is_missing = np.stack([pd.isna(cells) for cells in columns], axis=1)
+        numbers = [cells for cells in columns if cells.dtype != object]
+        choices = [cells for cells in columns if cells.dtype == object]
+        shape = (-1, len(frame))
+        return np.reshape(numbers, shape).T, np.array(choices, dtype=object).reshape(shape).T, is_missing
 
     def _assemble(
         self, numbers: NDArray[np.float64], choices: NDArray[np.object_], is_missing: NDArray[np.bool_]
@@ -368,11 +359,9 @@ class Encoder(TransformerMixin, BaseEstimator):
                 known |= dict.fromkeys(rare, known.pop(INFREQUENT))
         fills: dict[int, Any] = {}
         if numbers:
-            empty = np.full((1, len(numbers)), np.nan)
-            fills |= dict(zip(numbers, _transform_array(self._median, empty)[0].tolist()))
+            fills |= dict(zip(numbers, self._median.statistics_.tolist()))
         if places and self.missing == "impute":
-            nobody = np.full((1, len(places)), None, dtype=object)
-            fills |= dict(zip(places, _transform_array(self._most_frequent, nobody)[0]))
+            fills |= dict(zip(places, self._most_frequent.statistics_))
         found = [
             Cells(attribute, numbers.get(i, -1), fills.get(i), places.get(i, {}), flags.get(i))
             for i, attribute in enumerate(self._plan)

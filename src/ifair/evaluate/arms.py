@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ifair.evaluate.candidates import CONSISTENT, Candidate
+from ifair.evaluate.candidates import Candidate, make_consistent
 from ifair.evaluate.space import Choice, Integer, Real, Share, Space
 
 MODELS = ("linear", "boosting")
@@ -41,12 +41,12 @@ class Arm:
     def candidate(self, setting: Mapping[str, Any]) -> Candidate:
         """The candidate at a setting of the space."""
         rest = dict(setting)
-        strength = rest.pop("strength", 0.0) * self.width
+        strength = rest.pop("strength", 0.0)
         if rest.get("output") == "representation":
             del rest["output"]
         if self.method == "ifair":
             rest = {"variant": self.variant, **rest}
-        post = {"name": CONSISTENT, "strength": float(f"{strength:.6g}")} if strength else None
+        post = make_consistent(strength, self.width) if strength else None
         return Candidate(self.method, rest, self.model, post)
 
 
@@ -110,8 +110,8 @@ def _list_untuned(models: Sequence[str], two_classes: bool, width: float) -> lis
     found = [Candidate("masked", {"C": C}) for C in PENALTIES]
     for model in models:
         for strength, C in zip(STRENGTHS, PENALTIES):
-            post = {"name": CONSISTENT, "strength": strength * width}
-            found.append(Candidate("masked", {"C": C} if model == "linear" else {}, model, post))
+            penalty = {"C": C} if model == "linear" else {}
+            found.append(Candidate("masked", penalty, model, make_consistent(strength, width)))
     found += [Candidate("ifair", {"variant": "frozen", **one, "C": C}) for one, C in zip(SETTINGS, PENALTIES)]
     for rival in ("svd-masked", *(["lfr"] if two_classes else [])):
         found += [Candidate(rival, {"K": one["K"], "C": C}) for one, C in zip(SETTINGS, PENALTIES)]

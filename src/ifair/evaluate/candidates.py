@@ -193,9 +193,10 @@ class Candidate:
         parameters = changes | {PARAMETERS.get(name, name): value for name, value in setting.items()}
         return [*masking, ("fair", last.set_params(**parameters, **({} if method == "svd" else solver)))]
 
-    def build_model(self, task: str, seed: int) -> Any:
-        """The model on top, unfitted."""
-        return make_model(self.model, task, seed, self.setting.get("C"))
+
+def make_consistent(strength: float, width: float) -> dict[str, Any]:
+    """Consistent decisions as a candidate's ``post``; their strength is a share of the ``width`` of all scores."""
+    return {"name": CONSISTENT, "strength": float(f"{strength * width:.6g}")}
 
 
 def make_model(name: str, task: str, seed: int, C: float | None = None) -> Any:

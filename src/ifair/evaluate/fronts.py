@@ -28,6 +28,9 @@ __all__ = ["hypervolume", "pareto_front"]
 COIN = {"AUC": 0.5, "MAP": 0.0, "yNN": 0.5}
 """What tossing a coin for everybody reaches, or in a ranking with long queries comes close to."""
 
+OURS = "ifair-b"
+"""The method that all others are compared with."""
+
 ORDERS = 30
 """Random orders of the settings to average over."""
 
@@ -134,9 +137,7 @@ class Volumes(TypedDict):
     best_rival: str | None
 
 
-def hypervolumes(
-    methods: Mapping[str, Sequence[Rows]], *, utility: str, fairness: str, ours: str = "ifair-b"
-) -> dict[str, Volumes]:
+def hypervolumes(methods: Mapping[str, Sequence[Rows]], *, utility: str, fairness: str) -> dict[str, Volumes]:
     """By name of the reference the hypervolume of every method's front, and ours compared with each of the others.
 
     Of every method and split there are the rows of all settings, each with ``setting``, ``validation`` and ``test``.
@@ -145,17 +146,17 @@ def hypervolumes(
     if "full" in methods:
         reached = [row["validation"][fairness] for rows in methods["full"] for row in rows]
         references["full_data"] = {utility: COIN[utility], fairness: float(np.mean(reached))}
-    return {name: _measure_volumes(methods, point, ours) for name, point in references.items()}
+    return {name: _measure_volumes(methods, point) for name, point in references.items()}
 
 
-def _measure_volumes(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str) -> Volumes:
+def _measure_volumes(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float]) -> Volumes:
     measures, corner = list(reference), list(reference.values())
     curves = {m: np.array([_average_curve(rows, measures, corner) for rows in splits]) for m, splits in methods.items()}
-    n_ours = curves[ours].shape[1]
-    common = {method: min(n_ours, curve.shape[1]) for method, curve in curves.items() if method != ours}
+    ours = curves[OURS]
+    common = {method: min(ours.shape[1], curve.shape[1]) for method, curve in curves.items() if method != OURS}
     # Holm's adjustment is for all rivals together, whatever the number of settings: differences against zero.
-    gaps = {method: curves[ours][:, n - 1] - curves[method][:, n - 1] for method, n in common.items()}
-    compared = compare([0.0] * len(curves[ours]), {method: (-gap).tolist() for method, gap in gaps.items()})
+    gaps = {method: ours[:, n - 1] - curves[method][:, n - 1] for method, n in common.items()}
+    compared = compare([0.0] * len(ours), {method: (-gap).tolist() for method, gap in gaps.items()})
     rivals = [method for method in gaps if not method.startswith("ifair")]
     return {
         "reference": dict(reference),

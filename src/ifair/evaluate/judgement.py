@@ -13,13 +13,7 @@ from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import Part, Rows, Split
 from ifair.evaluate.statistics import gap_interval, share_gap_interval
 from ifair.evaluate.training import Outcome
-from ifair.metrics import (
-    adversary,
-    certify,
-    nearest_neighbours,
-    share_at_k,
-    treatment,
-)
+from ifair.metrics import adversary, certify, nearest_neighbours, share_at_k, treatment
 from ifair.metrics.arguments import average
 from ifair.metrics.corrected import differ_at_rate, differ_in_rank
 from ifair.metrics.individual import compare_with_neighbours

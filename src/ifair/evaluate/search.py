@@ -13,13 +13,12 @@ the trials of another one, and both may share a file. One process at a time may 
 import hashlib
 import json
 import math
-import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -202,41 +201,14 @@ def _to_plain(data: Any) -> Any:
 
 @contextmanager
 def _hold_journal(journal: Path | None) -> Iterator[None]:
-    """Hold a journal for this search; the system lets go of it when the process ends, however it ends."""
+    """Hold a journal for this search, and mend what a killed one left of it."""
     if journal is None:
         yield
         return
-    place = journal.with_name(f"{journal.name}.in-use")
-    try:
-        journal.parent.mkdir(parents=True, exist_ok=True)
-        file = place.open("a+")
-    except OSError as error:
-        raise SearchError(f"cannot use the journal {journal}: {error.strerror}") from error
-    try:
-        with file:
-            _hold_file(file, place, journal)
-            try:
-                _mend_journal(journal)
-                yield
-            finally:
-                # While it is held, so that nobody else's is taken away; Windows removes no open file.
-                if os.name != "nt":
-                    place.unlink(missing_ok=True)
-    finally:
-        if os.name == "nt":
-            with suppress(OSError):  # held by another search
-                place.unlink(missing_ok=True)
-
-
-def _hold_file(file: IO[str], place: Path, journal: Path) -> None:
-    try:
-        hold(file)
-        # Whoever ended between opening and holding took the file away: another search may hold the next one.
-        is_there = os.name == "nt" or os.path.samestat(os.fstat(file.fileno()), place.stat())
-    except OSError:
-        is_there = False
-    if not is_there:
-        raise SearchError(f"another search is using {journal}; wait for it, or name another journal")
+    mark = journal.with_name(f"{journal.name}.in-use")
+    with hold(journal, "journal", mark=mark, user="search", error=SearchError):
+        _mend_journal(journal)
+        yield
 
 
 def _open_study(journal: Path | None, name: str, n_measures: int, about: Any) -> Any:

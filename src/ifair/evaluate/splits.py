@@ -44,8 +44,8 @@ class Part:
     X: pd.DataFrame
     hidden: list[int]
     rows: Rows
+    encoder: Encoder
     similarity: Similarity | None = None
-    encoder: Encoder | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -95,8 +95,6 @@ class Part:
     @cached_property
     def neighbours_of_all(self) -> Rows:
         """The same in whichever query."""
-        if self.query is None:
-            return self.neighbours
         return find_peers(self.points, None, self.n_neighbors).within(self._reach).indices
 
     @cached_property
@@ -118,8 +116,8 @@ class Part:
         return find_peers(self.points, None, n_neighbors, codes).within(self._reach)
 
     @property
-    def _reach(self) -> float | None:
-        return None if self.similarity is None else self.similarity.caliper_
+    def _reach(self) -> float:
+        return np.inf if self.similarity is None else self.similarity.caliper_
 
     @cached_property
     def partitions(self) -> dict[str, NDArray[Any]]:
@@ -143,12 +141,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """Train, validation and test part, what encoded them, and what is decided: see :func:`task_of`."""
+    """Train, validation and test part, and what is decided: see :func:`task_of`."""
 
     train: Part
     validation: Part
     test: Part
-    encoder: Encoder
     task: Task
 
     def __iter__(self) -> Iterator[Part]:
@@ -157,7 +154,7 @@ class Split:
     @cached_property
     def blind(self) -> Part:
         """The training part for what must not see the protected columns: encoded without them."""
-        return encode_table(self.train.records, self.encoder, blind=True, similarity=self.train.similarity)
+        return encode_table(self.train.records, self.train.encoder, blind=True, similarity=self.train.similarity)
 
     @property
     def similarity(self) -> dict[str, Any]:
@@ -173,10 +170,15 @@ class Split:
     @property
     def score_range(self) -> tuple[float, float]:
         """Between which values scores lie, to measure differences by."""
-        if self.task == "classification":
-            return 0.0, 1.0
-        low, high = float(np.min(self.train.y)), float(np.max(self.train.y))
-        return (low, high) if high > low else (low, low + 1.0)
+        return find_score_range(self.train.y, self.task)
+
+
+def find_score_range(y: NDArray[Any], task: Task) -> tuple[float, float]:
+    """Between which values the scores of people with these outcomes lie; its width is the unit of strengths."""
+    if task == "classification":
+        return 0.0, 1.0
+    low, high = float(np.min(y)), float(np.max(y))
+    return (low, high) if high > low else (low, low + 1.0)
 
 
 def find_all_peers(parts: Split) -> None:
@@ -242,8 +244,8 @@ def split_dataset(
             similarity, columns=people.frame.columns, protected=people.protected, categorical=encoder.categorical
         )
         alike.fit(learned_from)
-    encoded = [encode_part(people, part, encoder, kept, alike) for part in (train, *judged)]
-    return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
+    encoded = [encode_part(dataset, kept[part], encoder, alike) for part in (train, *judged)]
+    return Split(encoded[0], encoded[1], encoded[2], task_of(dataset))
 
 
 def split_candidates(dataset: Dataset, seed: int, *, encoder: Encoder, smallest_query: int = NEIGHBOURS) -> Split:
@@ -254,15 +256,13 @@ def split_candidates(dataset: Dataset, seed: int, *, encoder: Encoder, smallest_
     parts = thirds(dataset, seed)
     fit_encoder(encoder, dataset.frame.iloc[parts.train])
     encoded = [_drop_short(encode_part(dataset, rows, encoder), smallest_query) for rows in parts]
-    if any(part.records.query is not None and part.records.query.isna().all() for part in encoded):
+    if any(np.all(pd.isna(part.query)) for part in encoded):
         raise IfairError(f"no query of {dataset.name} has {smallest_query} candidates in every third")
-    return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
+    return Split(encoded[0], encoded[1], encoded[2], task_of(dataset))
 
 
 def _drop_short(part: Part, smallest: int) -> Part:
-    query = part.records.query
-    if query is None:
-        return part
+    query: Any = part.records.query
     long = query.map(query.value_counts()).astype(float) >= smallest
     return replace(part, records=replace(part.records, query=query.where(long)))
 
@@ -270,7 +270,7 @@ def _drop_short(part: Part, smallest: int) -> Part:
 def reuse_records(dataset: Dataset, *, encoder: Encoder) -> Split:
     """All records in all three parts: what learned from them is chosen and judged on them."""
     part = encode_part(dataset, np.arange(len(dataset)), fit_encoder(encoder, dataset.frame))
-    return Split(part, part, part, encoder, task_of(dataset))
+    return Split(part, part, part, task_of(dataset))
 
 
 def split_table(
@@ -354,19 +354,12 @@ def comparable_rows(dataset: Dataset) -> Rows:
     return np.flatnonzero(dataset.query.notna() & (sizes > 1))
 
 
-def encode_part(
-    dataset: Dataset,
-    rows: ArrayLike,
-    encoder: Encoder,
-    positions: ArrayLike | None = None,
-    similarity: Similarity | None = None,
-) -> Part:
-    """The records at these rows, as a fitted encoder sees them; ``positions``: where the dataset's records stand."""
+def encode_part(dataset: Dataset, rows: Rows, encoder: Encoder, similarity: Similarity | None = None) -> Part:
+    """The records at these rows, as a fitted encoder sees them."""
     chosen = dataset.take(rows)
     X = encoder.transform(chosen.frame)
     hidden = [i for name in dataset.protected for i in np.flatnonzero(encoder.origin_ == name).tolist()]
-    stand = np.asarray(rows) if positions is None else np.asarray(positions)[np.asarray(rows)]
-    return Part(chosen, X, hidden, stand, similarity, encoder)
+    return Part(chosen, X, hidden, rows, encoder, similarity)
 
 
 def encode_table(

@@ -135,10 +135,9 @@ def gap_interval(found: NDArray[np.float64]) -> tuple[float, float]:
     Of two groups the signed difference is taken, so that the interval begins at zero where its sign is open. Chance
     can only widen the largest gap among several groups: their interval lies high rather than low.
     """
-    kept = found[~np.isnan(found).any(axis=1)]
-    if found.shape[1] != 2 or not len(kept):
-        return quantile_interval(np.ptp(kept, axis=1)) if len(kept) else (float("nan"), float("nan"))
-    low, high = quantile_interval(kept[:, 0] - kept[:, 1])
+    if found.shape[1] != 2:
+        return quantile_interval(np.ptp(found, axis=1))
+    low, high = quantile_interval(found[:, 0] - found[:, 1])
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     return nearest, max(abs(low), abs(high))
 

@@ -15,10 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
 
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, check_choice, name_setting, unknown_name
-from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split, name_groups
 from ifair.models.batch_decisions import PARITIES, find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
@@ -33,6 +34,9 @@ Floats = NDArray[np.float64]
 
 ON_GPU_FROM = 2000
 """Records from which an evaluation on a GPU is faster than on a core, see docs/performance.md."""
+
+ONE_THREAD_UP_TO = 100_000
+"""Records up to which one thread trains a model: more of them wait for each other longer than they work."""
 
 SIGNIFICANCE = 0.1
 """FA*IR's alpha, as in the paper that proposed it."""
@@ -274,9 +278,11 @@ def fit_candidate(
 
     Of people without an outcome the representation is all there is. The seed is of the representation's starts, of the
     model, and of the folds of consistent decisions; the solver iFair's and LFR's. The similarity of the part says who
-    is like whom, for consistent decisions. A representation that was ``fitted`` to the part before is taken as it is.
+    is like whom, for consistent decisions. Threads are limited to the solver's ``n_jobs``. A representation that was
+    ``fitted`` to the part before is taken as it is.
     """
-    model, people = candidate.build_model(task, seed), part.records
+    model = make_model(candidate.model, task, seed, candidate.setting.get("C"))
+    people = part.records
     if people.weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise IfairError(f"the model {candidate.model} cannot weigh people: its fit takes no sample_weight")
     if fitted is None:
@@ -286,7 +292,9 @@ def fit_candidate(
     if people.target is None:
         return Trained(Pipeline(steps), columns, task)
     if not candidate.consistent:
-        pipeline = Pipeline([*steps, ("decide", fit_model(model, fitted.transform(part.X), part))])
+        pipeline = Pipeline(
+            [*steps, ("decide", fit_model(model, fitted.transform(part.X), part, solver.get("n_jobs")))]
+        )
         return Trained(pipeline, columns, task, threshold, candidate.post)
     options = {name: value for name, value in (candidate.post or {}).items() if name != "name"}
     # The representation looks at no outcome: only the model on top is fitted anew without some of the people.
@@ -299,7 +307,7 @@ def fit_candidate(
         random_state=seed,
     )
     of_model = {f"decide__{name}": value for name, value in _list_beside(model, part).items()}
-    with _expected_warnings():
+    with _expected_warnings(), _limit_threads(part, solver.get("n_jobs")):
         warnings.filterwarnings("ignore", message="the inner estimator can see protected columns")
         estimator.fit(people.frame, part.y, **({} if part.query is None else {"query": part.query}), **of_model)
     # As if all had been fitted in one: nothing is frozen in a model file.
@@ -362,9 +370,15 @@ def _expected_warnings() -> Iterator[None]:
         yield
 
 
-def fit_model(model: Any, Z: Any, train: Part) -> Any:
+def _limit_threads(part: Part, n_jobs: int | None) -> threadpool_limits:
+    """At most so many threads of OpenMP, which boosted trees are grown by; of few people one."""
+    several = None if n_jobs is None or n_jobs < 0 else n_jobs
+    return threadpool_limits(1 if len(part) <= ONE_THREAD_UP_TO else several, user_api="openmp")
+
+
+def fit_model(model: Any, Z: Any, train: Part, n_jobs: int | None = None) -> Any:
     """Fit a model on represented training records."""
-    with _expected_warnings():
+    with _expected_warnings(), _limit_threads(train, n_jobs):
         return model.fit(Z, train.y, **_list_beside(model, train))
 
 

@@ -1,7 +1,7 @@
 """What tables on the workers of a cluster have in common: they stay there, and only what a fit must know comes here."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from typing import Any, NamedTuple, NoReturn
@@ -16,16 +16,7 @@ from ifair.engines.sharded import ShardedEngine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.disk import check_finite
 from ifair.inputs.partitions import map_partitions
-from ifair.inputs.table import (
-    ColumnStatistics,
-    Floats,
-    RowMap,
-    Table,
-    Validate,
-    find_names,
-    is_collection,
-    map_array,
-)
+from ifair.inputs.table import ColumnStatistics, Floats, RowMap, Table, Validate, find_names, is_collection, map_array
 
 
 class ClusterTable(Table):
@@ -35,22 +26,13 @@ class ClusterTable(Table):
     process: an error then.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        validate: Validate,
-        *,
-        engine: str,
-        n_jobs: int | None,
-        beside: Mapping[str, Any],
-        here: str | None = None,
-    ) -> None:
-        super().__init__(engine, n_jobs, beside)
+    def __init__(self, X: Any, validate: Validate, *, here: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
         self.whole = X
         if here is not None:
             self._refuse_method(here)
         self._unchanged = self._resources.enter_context(ExitStack())
-        self._named = [name for what in beside.values() for name in find_names(self._whole_columns, what)]
+        self._named = [name for what in self.beside.values() for name in find_names(self._whole_columns, what)]
         self.records = self._as_numbers()
         validated = validate(self._blank(rows=2))
         self.n_features, self.dtype = validated.shape[1], validated.dtype

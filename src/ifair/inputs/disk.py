@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -17,16 +17,7 @@ from ifair.engines.engine import Engine, blocks
 from ifair.engines.streamed import ChunkReader, StreamedEngine, chunk_rows, prefetch
 from ifair.errors import IfairError
 from ifair.inputs.parquet import ParquetRecords
-from ifair.inputs.table import (
-    MAPPED_ROWS,
-    ColumnStatistics,
-    Floats,
-    RowMap,
-    Table,
-    Validate,
-    find_names,
-    map_array,
-)
+from ifair.inputs.table import MAPPED_ROWS, ColumnStatistics, Floats, RowMap, Table, Validate, find_names, map_array
 
 ALL_PAIRS_UP_TO = 50_000
 """Records of which all pairs are compared; more than this neither time nor memory would allow."""
@@ -40,10 +31,8 @@ class DiskTable(Table):
 
     all_pairs_up_to = ALL_PAIRS_UP_TO
 
-    def __init__(
-        self, records: ChunkReader, validate: Validate, *, engine: str, n_jobs: int | None, beside: Mapping[str, Any]
-    ) -> None:
-        super().__init__(engine, n_jobs, beside)
+    def __init__(self, records: ChunkReader, validate: Validate, **options: Any) -> None:
+        super().__init__(**options)
         self.records = records
         self.n_features, self.dtype = records.shape[1], records.dtype
         blank: Any = np.zeros((min(len(records), 2), self.n_features), dtype=self.dtype)
@@ -133,7 +122,8 @@ class MappedRecords:
         self.X: NDArray[Any] = np.asarray(X)
         self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-        self._map = _releasable_map(X)
+        backing, mode = _find_map(X)
+        self._map = backing if mode in ("r", "r+", "w+") and hasattr(mmap, "MADV_DONTNEED") else None
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -165,12 +155,6 @@ def _find_map(X: Any) -> tuple[Any, str]:
         mode = getattr(owner, "mode", mode) or mode
         owner = getattr(owner, "base", None)
     return owner, mode
-
-
-def _releasable_map(X: Any) -> Any:
-    """The map of an array if its pages can be given back without losing changes, else None."""
-    backing, mode = _find_map(X)
-    return backing if mode in ("r", "r+", "w+") and hasattr(mmap, "MADV_DONTNEED") else None
 
 
 def find_records(
@@ -225,8 +209,6 @@ def read_records(
     ``columns`` chooses, from the names of all columns, those to read, where there are names.
     """
     path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read records from")
     if path.suffix != ".npy":
         return ParquetRecords(path, columns)
     X = np.load(path, mmap_mode="r")

@@ -34,10 +34,7 @@ def refuse_cluster(X: Any, what: str) -> None:
 def lazy_on_clusters(describe: Callable[[Any], tuple[str | Sequence[str], Any]]) -> Callable[[Method], Method]:
     """Have a model's method of X also take tables on a cluster, partition by partition: it need not ask where X is.
 
-    Parameters
-    ----------
-    describe : callable
-        From the model to names and dtype of what the method returns, as for :func:`map_partitions`.
+    ``describe`` goes from the model to names and dtype of what the method returns, as for :func:`map_partitions`.
     """
 
     def decorate(method: Method) -> Method:

@@ -14,13 +14,7 @@ from ifair.engines.spark import Shards, SparkEngine, persist
 from ifair.engines.spark_session import check_master, context_of, quiet, results_of
 from ifair.engines.streamed import chunk_rows
 from ifair.errors import IfairError
-from ifair.inputs.cluster_table import (
-    ClusterTable,
-    PartStatistics,
-    check_statistics,
-    join_statistics,
-    measure_part,
-)
+from ifair.inputs.cluster_table import ClusterTable, PartStatistics, check_statistics, join_statistics, measure_part
 from ifair.inputs.partitions import quote_name
 from ifair.inputs.table import Validate
 

@@ -69,7 +69,7 @@ class Table(ABC):
     dtype: np.dtype[Any]
     """Precision of what records are mapped to, single or double."""
 
-    def __init__(self, engine: str, n_jobs: int | None, beside: Mapping[str, Any]) -> None:
+    def __init__(self, *, engine: str, n_jobs: int | None, beside: Mapping[str, Any]) -> None:
         self.engine, self.n_jobs, self.beside = engine, n_jobs, beside
         self._resources, self._known = ExitStack(), dict[str, Any]()
 
@@ -145,10 +145,8 @@ class Table(ABC):
 class MemoryTable(Table):
     """Records in memory."""
 
-    def __init__(
-        self, X: Any, validate: Validate, *, engine: str, n_jobs: int | None, beside: Mapping[str, Any]
-    ) -> None:
-        super().__init__(engine, n_jobs, beside)
+    def __init__(self, X: Any, validate: Validate, **options: Any) -> None:
+        super().__init__(**options)
         self.X = validate(X)
         self.n_features, self.dtype = self.X.shape[1], self.X.dtype
 
@@ -216,31 +214,23 @@ def open_table(
     known_columns: Sequence[str] | None = None,
     here: str | None = None,
 ) -> Table:
-    """A table, wherever it is.
+    """A table, wherever it is: an array or frame, a tensor, a collection of Dask or Spark, a memory map, a path.
 
     Parameters
     ----------
-    X : array-like, data frame, tensor, collection of Dask, data frame of Spark, memory map, path or ParquetRecords
-    engine : str
-        Its name; see :func:`ifair.engines.engine.open_engine`.
-    validate : callable
+    validate
         Gets the table if it is in memory, else a blank one of few records with its columns and types.
-    n_jobs : int, optional
-    beside : mapping, optional
+    beside
         What belongs to the records and is none of their attributes: values, or names of columns, which are then no
         part of the table.
-    to_map : bool, default=False
+    to_map
         Records to represent by a fitted model. They are mapped where they are, whatever the engine: that is less work
         than moving them.
-    known_columns : sequence of str, optional
+    known_columns
         The columns to read of files that have them all.
-    here : str, optional
+    here
         The method that needs the records in this process, or read by it: tensors are brought here, and tables on a
         cluster are refused.
-
-    Returns
-    -------
-    Table
     """
     options: dict[str, Any] = {"engine": engine, "n_jobs": n_jobs, "beside": beside or {}}
     X = X if here is None else to_host(X)

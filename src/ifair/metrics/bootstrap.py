@@ -99,25 +99,25 @@ def bootstrap(
         raise IfairError(f"arrays of one length are needed, got the lengths {sorted(lengths)}")
     n = lengths.pop()
     found = None if sensitive_features is None else find_groups(sensitive_features, n)
-    units = [rows for _, rows in split_by_query(query, n)] if query is not None else None
+    queries = [rows for _, rows in split_by_query(query, n)]
 
-    def measure(rows: NDArray[np.intp], names: NDArray[np.intp] | None) -> float:
-        extra: dict[str, Any] = {} if found is None else {"sensitive_features": found.take(rows)}
-        if names is not None:
-            extra["query"] = names
+    def measure(drawn: NDArray[np.intp]) -> float:
+        rows = drawn
+        extra: dict[str, Any] = {}
+        if query is not None:
+            rows = np.concatenate([queries[q] for q in drawn])
+            extra["query"] = np.repeat(np.arange(len(drawn)), [len(queries[q]) for q in drawn])
+        if found is not None:
+            extra["sensitive_features"] = found.take(rows)
         return float(metric(*(None if a is None else a[rows] for a in data), **extra, **options))
 
-    def draw(rng: np.random.Generator) -> float:
-        if units is None:
-            return measure(rng.integers(n, size=n), None)
-        return measure(*_stack_units([units[u] for u in rng.integers(len(units), size=len(units))]))
-
-    estimate = measure(np.arange(n), None) if units is None else measure(*_stack_units(units))
+    size, resampled = (n, "individuals") if query is None else (len(queries), "queries")
+    estimate = measure(np.arange(size))
     rng = np.random.default_rng(random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        values = np.array([draw(rng) for _ in range(n_resamples)])
-    return _make_interval(estimate, values, confidence, "individuals" if units is None else "queries")
+        values = np.array([measure(rng.integers(size, size=size)) for _ in range(n_resamples)])
+    return _make_interval(estimate, values, confidence, resampled)
 
 
 def share_interval(hits: ArrayLike, *, confidence: float = 0.95) -> Interval:
@@ -228,11 +228,6 @@ def consistency_interval(
         total = both.sum()
         values[b] = 1 - np.vdot(both, apart) / total if total else np.nan
     return _make_interval(estimate, values, confidence, "individuals")
-
-
-def _stack_units(units: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The rows of several units, and a number for each unit that they belong to."""
-    return np.concatenate(units), np.repeat(np.arange(len(units)), [len(rows) for rows in units])
 
 
 def _make_interval(estimate: float, values: Floats, confidence: float, resampled: str) -> Interval:

@@ -16,7 +16,7 @@ from scipy.stats import beta, binom
 
 from ifair.core.checked_numbers import check_matrix
 from ifair.errors import IfairError, check_choice, warn_user
-from ifair.metrics.arguments import Floats, Result, check_vector
+from ifair.metrics.arguments import Floats, Result, check_numbers
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Points
 
@@ -28,8 +28,8 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 def minkowski(weights: ArrayLike | None = None, p: float = 2.0) -> Distance:
     """The paper's distance ``(sum_n weights_n |a_n - b_n|^p)^(1/p)`` between rows of two arrays of shape (n,
     N)."""
-    alpha = None if weights is None else check_vector(weights, "weights").astype(np.float64)
-    if p < 1 or (alpha is not None and (alpha < 0).any()):
+    alpha = None if weights is None else check_numbers(weights, "weights")
+    if not p >= 1 or (alpha is not None and (alpha < 0).any()):
         raise IfairError("a distance needs p of at least 1 and weights of at least 0")
 
     def distance(A: Floats, B: Floats) -> Floats:
@@ -181,6 +181,8 @@ def sample_pairs(n_records: int, n_pairs: int | None, about: str, rng: np.random
         order = rng.permutation(n_records)
         return order[:count], order[count : 2 * count]
     count = 10_000 if n_pairs is None else n_pairs
+    if count < 1:
+        raise IfairError(f"n_pairs must be at least 1, got {count}")
     left = rng.integers(n_records, size=count)
     right = rng.integers(n_records - 1, size=count)
     return left, right + (right >= left)

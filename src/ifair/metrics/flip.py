@@ -8,12 +8,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.errors import IfairError, check_choice
+from ifair.errors import IfairError, check_choice, check_known
 from ifair.metrics.arguments import Floats, Groups, Ints, Result, find_groups
 from ifair.metrics.certificate import Distance, minkowski
 from ifair.similarity import Similarity
 
 Function = Callable[[Any], Any]
+
+MOST = 50
+"""Combinations of protected values that are tried, the most frequent ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def flip_test(
     probability: Function | None = None,
     decision: Function | None = None,
     alternatives: str = "each",
-    max_alternatives: int = 50,
+    max_alternatives: int = MOST,
     distance: Distance | None = None,
     similarity: Similarity | None = None,
     random_state: int = 0,
@@ -126,10 +129,13 @@ def flip_test(
     flip test, 3 people, 2 combinations of protected values
       the decision flips for 33.3 % of people
     """
-    functions = {"representation": transform, "probability": probability, "decision": decision}
-    if not any(functions.values()):
+    given = {"representation": transform, "probability": probability, "decision": decision}
+    functions = {name: function for name, function in given.items() if function is not None}
+    if not functions:
         raise IfairError("give at least one of transform, probability and decision")
-    columns = list(protected)
+    columns: list[Any] = [protected] if isinstance(protected, str) else list(protected)
+    for name in columns if hasattr(X, "columns") else ():
+        check_known("protected column", name, X.columns)
     own = find_groups(X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns])
     if len(own) < 2:
         raise IfairError(f"the protected columns {columns} hold one combination only: nothing to change")
@@ -142,15 +148,13 @@ def flip_test(
         "probability": lambda a, b: np.abs(a - b).sum(axis=1) / (1 if a.shape[1] == 1 else 2),
         "decision": lambda a, b: (a != b).any(axis=1).astype(np.float64),
     }
-    before = {name: _to_rows(f(X)) for name, f in functions.items() if f}
-    moved: dict[str, list[Floats]] = {name: [] for name in before}
+    before = {name: _to_rows(function(X)) for name, function in functions.items()}
+    moved: dict[str, list[Floats]] = {name: [] for name in functions}
     for donor in donors:
         changed = replace_protected(X, columns, donor)
         untouched = own.codes == own.codes[donor]
-        for name, rows in before.items():
-            function = functions[name]
-            assert function is not None
-            shift = np.asarray(measure[name](rows, _to_rows(function(changed))), dtype=np.float64)
+        for name, function in functions.items():
+            shift = np.asarray(measure[name](before[name], _to_rows(function(changed))), dtype=np.float64)
             moved[name].append(np.where(untouched, np.nan, shift))
     shifts = {name: _summarise_shifts(np.array(values)) for name, values in moved.items()}
     decided = shifts.get("decision")
@@ -165,12 +169,12 @@ def flip_test(
     )
 
 
-def each_alternative(protected: pd.DataFrame, most: int = 50) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
+def each_alternative(protected: pd.DataFrame) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
     """For each of the combinations of protected values that :func:`flip_test` tries: whose row everybody gets it from,
     and whose own it is. None where there is but one."""
     own = find_groups(protected)
     if len(own) > 1:
-        for donor in _choose_donors(own, "each", most, np.random.default_rng(0)):
+        for donor in _choose_donors(own, "each", MOST, np.random.default_rng(0)):
             yield donor, own.codes == own.codes[donor]
 
 

@@ -1,18 +1,18 @@
 """The people behind the measures: who is treated worse than those who are like them?"""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ifair.metrics.arguments import Floats, Ints, check_numbers
+from ifair.metrics.arguments import Floats, Ints, Result, check_numbers
 from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Person(Result):
     """One person, the neighbours and their outcomes."""
 
     row: int
@@ -83,15 +83,11 @@ class Treatment:
 
     def to_dict(self, n: int = 10) -> dict[str, Any]:
         """Size, and the n who are treated worst."""
-        people = [
-            {**asdict(p), "neighbours": list(p.neighbours), "neighbour_outcomes": list(p.neighbour_outcomes)}
-            for p in self.worst(n)
-        ]
         return {
             "n_people": len(self.gaps),
             "n_without_peers": self.n_without_peers,
             "k": self.neighbours.shape[1],
-            "worst": people,
+            "worst": [person.to_dict() for person in self.worst(n)],
         }
 
     def __str__(self) -> str:

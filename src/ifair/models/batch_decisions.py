@@ -219,7 +219,6 @@ def _share_places(scores: Floats, codes: NDArray[np.intp], weights: Floats, n: i
 
 
 def _end_of_places(scores: Floats, n: int) -> float:
-    """The height halfway between the last one in and the first one out."""
+    """The height halfway between the last one in and the first one out; of one of them, where all or none are in."""
     descending = np.sort(scores)[::-1]
-    around = descending[max(n - 1, 0) : n + 1] if 0 < n < len(scores) else descending[[0 if n == 0 else -1]]
-    return float(around.mean())
+    return float(descending[max(n - 1, 0) : n + 1].mean())

@@ -126,7 +126,7 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
     @lazy_on_clusters(lambda model: (_class_names(model), float))
     def predict_proba(self, X: Any) -> Floats:
         """Probability of every class, one person at a time, shape (n_people, n_classes); lazy of Dask and Spark."""
-        if self._changes_nothing():
+        if self.strength == 0:
             return self._ask_inner("predict_proba", X)
         scores = self._score_newcomers(X)
         return np.column_stack([1.0 - scores, scores]) if scores.ndim == 1 else scores
@@ -140,7 +140,7 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
     @lazy_on_clusters(lambda model: ("prediction", model.classes_.dtype))
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the highest score, one person at a time; lazy of Dask and Spark."""
-        if self._changes_nothing():
+        if self.strength == 0:
             return self._ask_inner("predict", X)
         scores = self.decision_function(X)
         chosen = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
@@ -152,13 +152,8 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         check_is_fitted(self)
         return self.estimator_.classes_
 
-    def _changes_nothing(self) -> bool:
-        if self.strength != 0:
-            return False
-        check_is_fitted(self)
-        return True
-
     def _ask_inner(self, method: str, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
         answer: NDArray[Any] = getattr(self.estimator_, method)(self._take_seen(X, to_pandas(self, X, reset=False)))
         return answer
 

@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing, assert_all_finite, check_random_state,
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from ifair.core.smooth import PENALTIES
 from ifair.encode.table_forms import FEW, detect_form, to_pandas
 from ifair.errors import IfairError, check_choice, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
@@ -26,7 +27,6 @@ from ifair.similarity.peers import Peers, Points
 
 Floats = NDArray[np.float64]
 
-PENALTIES = ("absolute", "squared")
 EXACT = 1e-12
 """Relative duality gap of scores that decide who is selected: it bounds every score to about its root."""
 
@@ -187,7 +187,6 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         thresholds: dict[Any, float] = {}
         # Who would have been selected without peers and groups.
         alone = select(model_scores, threshold=threshold, rate=rate, n=n)
-        nobody = np.zeros(len(people), dtype=bool)
         if parity is not None:
             weights = np.ones(len(people)) if parity == "selection" else model_scores
             chosen, tied, smoothing, thresholds = select_by_group(
@@ -206,10 +205,9 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             )
             chosen, tied, height = found.chosen, found.tied, found.threshold
             if threshold is not None:
-                tied = nobody
+                tied = np.zeros(len(people), dtype=bool)
                 if self.penalty == "absolute":
                     chosen = minimum_cut(model_scores - threshold, graph, self.strength)
-        changed = np.flatnonzero(chosen != alone.chosen)
         return BatchDecisions(
             selected=chosen,
             scores=smoothing.scores,
@@ -217,7 +215,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             threshold=height,
             group_thresholds=thresholds,
             gap=smoothing.relative_gap,
-            changed=changed,
+            changed=np.flatnonzero(chosen != alone.chosen),
             tied=np.flatnonzero(tied),
             peers=peers,
             _graph=graph,

@@ -3,7 +3,6 @@
 import sys
 import time
 from math import inf, log
-from typing import TextIO
 
 from ifair.core.solve import Progress
 
@@ -17,26 +16,16 @@ class ProgressBar:
     The bar is full when the loss falls by no more than `tol` over ten iterations, on a logarithmic scale, or when
     `max_iter` is reached, whichever is nearer; it never goes back. A search on a sample, before the one on all records,
     has a bar of its own, where the fit ``rehearses``. How long it takes at most follows from the iterations so far. On
-    a terminal the line is rewritten; elsewhere (a log file) a new line is written now and then, ``every`` so many
-    seconds at most.
+    a terminal the line is rewritten; elsewhere (a log file) a new line is written now and then.
     """
 
     WIDTH = 24
 
-    def __init__(
-        self,
-        n_restarts: int,
-        max_iter: int,
-        tol: float,
-        *,
-        rehearses: bool = False,
-        stream: TextIO | None = None,
-        every: float | None = None,
-    ) -> None:
+    def __init__(self, n_restarts: int, max_iter: int, tol: float, *, rehearses: bool = False) -> None:
         self.n_restarts, self.max_iter, self.tol = n_restarts, max_iter, tol
-        self.stream = sys.stderr if stream is None else stream
+        self.stream = sys.stderr
         self.rewrites = self.stream is not None and self.stream.isatty()
-        self.every = (0.1 if self.rewrites else 5.0) if every is None else every
+        self.seconds_between = 0.1 if self.rewrites else 5.0
         self._last = -inf
         self._shown = False
         self._on_sample = rehearses
@@ -47,7 +36,7 @@ class ProgressBar:
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
         self._follow(progress, now)
-        if self.stream is None or now - self._last < self.every:
+        if self.stream is None or now - self._last < self.seconds_between:
             return
         self._last, self._shown = now, True
         filled = int(self.WIDTH * self._share)

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from ifair.errors import IfairError, nearest_name
+from ifair.errors import check_known
 from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.masking import Masked
@@ -24,7 +24,6 @@ distances with the learned weights.
 ``ifair-frozen`` holds the protected weights at 0. ``ifair-plus`` does so too, leaves protected columns out of the
 utility loss, compares pairs by plain Euclidean distances, and starts along principal components.
 """
-
 
 PAPER: dict[str, Any] = {"reduction": "sum", "init": "uniform", "pairs": "all", "freeze_protected": False}
 """What the paper writes, where this library has another default."""
@@ -53,10 +52,7 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
     >>> representation("svd-masked", protected=["age"], k=5).steps[0][0]
     'masked'
     """
-    if name not in REPRESENTATIONS:
-        close = nearest_name(name, REPRESENTATIONS)
-        hint = f"did you mean {close!r}?" if close else f"there are {', '.join(map(repr, REPRESENTATIONS))}"
-        raise IfairError(f"there is no representation called {name!r}; {hint}")
+    check_known("representation", name, REPRESENTATIONS)
     masked = Masked(protected)
     svd = TruncatedSVD(k, random_state=random_state)
     common = {"protected": protected, "random_state": random_state}
@@ -70,13 +66,7 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
         "ifair-b": [IFair(k, alpha_init="masked", **PAPER, **common)],
         "ifair-frozen": [IFair(k, **common)],
         "ifair-plus": [
-            IFair(
-                k,
-                init="principal",
-                fairness_distance="euclidean",
-                utility_columns="unprotected",
-                **common,
-            )
+            IFair(k, init="principal", fairness_distance="euclidean", utility_columns="unprotected", **common)
         ],
     }
     return make_pipeline(*steps[name])

@@ -145,9 +145,8 @@ def name_inputs(columns: Sequence[str]) -> list[str]:
     >>> name_inputs(["is member", "is_member", "Größe", "2nd", "label"])
     ['is_member_2', 'is_member', 'Größe', '_2nd', 'label_2']
     """
-    plain = [column for column in columns if _make_word(column) == column]
     # Columns that are words already keep their names, wherever they stand.
-    taken = {*plain, *_OUTPUTS}
+    taken = {column for column in columns if _make_word(column) == column}
     names = []
     for column in columns:
         name = word = _make_word(column)

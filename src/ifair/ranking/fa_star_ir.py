@@ -75,8 +75,7 @@ class FAStarIR(BaseEstimator):
     by a tie, and where no minimum binds the result is a stable sort by score. Nothing is learned from
     data, so there is no ``fit``.
 
-    Fair scores follow the iFair paper's text but for one case: whom the minimum counts force in, but who has the best
-    score of all that remain anyway, keeps it, where the text interpolates. The order is the same under both rules.
+    Fair scores are those of :func:`fair_scores`, which follow the iFair paper's text but for one case.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def minimum_counts(k: int, p: Proportions, alpha: float | None, adjust: bool | s
         exact = np.multiply.outer(shares, np.arange(1, _check_length(k) + 1))
         plain = np.floor(exact * (1 + TIE)).astype(np.int64)
         return plain[0] if single else plain
-    counts = _make_tables(_check_length(k), shares, _check_level(alpha), adjust)[1]
+    counts = _make_tables(_check_length(k), shares, alpha, adjust)[1]
     return counts[0].copy() if single else counts.copy()
 
 
@@ -96,7 +96,7 @@ def adjusted_alpha(k: int, p: Proportions, alpha: float) -> float:
     rounding cannot leave the interval: ``minimum_counts(k, p, adjusted_alpha(k, p, alpha),
     adjust=False)`` is the table of ``minimum_counts(k, p, alpha)``.
     """
-    return _make_tables(_check_length(k), check_proportions(p)[1], _check_level(alpha), True)[0]
+    return _make_tables(_check_length(k), check_proportions(p)[1], alpha, True)[0]
 
 
 def failure_probability(counts: ArrayLike, p: Proportions) -> float:
@@ -145,17 +145,13 @@ def _check_length(k: int) -> int:
     return int(k)
 
 
-def _check_level(alpha: float) -> float:
-    if not 0 < alpha < 1:
-        raise IfairError(f"alpha must lie strictly between 0 and 1, got {alpha}")
-    return float(alpha)
-
-
 @lru_cache(maxsize=4096)
 def _make_tables(
     k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str
 ) -> tuple[float, NDArray[np.int64]]:
     """The significance per prefix and its table, shape (G, k)."""
+    if not 0 < alpha < 1:
+        raise IfairError(f"alpha must lie strictly between 0 and 1, got {alpha}")
     if adjust == "bonferroni":
         parts = [_make_tables(k, (share,), alpha / len(shares), True) for share in shares]
         return min(a for a, _ in parts), np.concatenate([table for _, table in parts])

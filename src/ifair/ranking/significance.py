@@ -82,7 +82,7 @@ def ranking_test(
     required = minimum_counts(k, shares, alpha, adjust)
     short = (held < required).any(axis=0)
     surprise = float(np.min(binom.cdf(held, np.arange(1, k + 1), np.array(shares)[:, None]), initial=1.0))
-    p_value = min(max(surprise, 0.0), 1.0)
+    p_value = surprise
     if 0 < surprise < 1:
         p_value = failure_probability(minimum_counts(k, shares, surprise, adjust=False), shares)
     return RankingTest(

@@ -37,19 +37,23 @@ def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
 def _details(evidence: Evidence, point: Point) -> list[Block]:
     """Everything that makes the model what it is: with these rows it can be fitted again."""
     settings, versions = evidence["settings"], evidence["versions"]
-    candidate, threshold = point.get("candidate"), point.get("threshold")
+    candidate = point["candidate"]
     rows: list[Sequence[Line]] = [["what", "value"], ["called", f"{point.get('label', '')} {point['name']}".strip()]]
-    if candidate:
-        rows += [["representation", candidate["method"]], *_setting(candidate["setting"])]
-        rows.append(["model trained on it", candidate["model"]])
-        rows += [[f"after the model: {name}", str(value)] for name, value in (candidate["post"] or {}).items()]
-    if threshold is not None:
-        rows.append([f"predicted {name_outcome(evidence)} above a score of", f"{threshold:g}"])
+    seen = UNREPRESENTED.get(point["family"])
+    what = ["representation", candidate["method"]] if seen is None else ["the model sees", seen]
+    rows += [what, *_setting(candidate["setting"])]
+    rows.append(["model trained on it" if seen is None else "model", candidate["model"]])
+    rows += [[f"after the model: {name}", str(value)] for name, value in (candidate["post"] or {}).items()]
+    if point["threshold"] is not None:
+        rows.append([f"predicted {name_outcome(evidence)} above a score of", f"{point['threshold']:g}"])
     rows += [*_similarity(settings.get("similarity", {})), ["seed", str(settings["seed"])]]
     rows += [[f"solver {name}", str(value)] for name, value in settings["solver"].items()]
     rows += [[f"version of {name}", value] for name, value in versions.items()]
     return [Heading("Model"), Table(rows)]
 
+
+UNREPRESENTED = {"full": "all columns", "masked": "the unprotected columns", "existing": "what is not known here"}
+"""Families of points without a representation, and what their models see."""
 
 PROTECTED_WEIGHTS = {
     "frozen": "held at zero: the representation cannot look at them",
@@ -96,18 +100,28 @@ def _similarity(similarity: Mapping[str, Any]) -> list[Sequence[Line]]:
 def _use(evidence: Evidence, point: Point) -> list[Block]:
     about = evidence["data"]
     hidden = ", ".join(about["protected"])
-    decided = {"classification": "decides about", "regression": "scores people by", "ranking": "ranks people by"}
+    people = f"people like those of {about['name']}"
+    if point["family"] in UNREPRESENTED:
+        verb = {"classification": f"decide about {about['target']} for", "regression": "score", "ranking": "rank"}
+        purpose = f"To {verb[evidence['task']]} {people}"
+        purpose += "" if evidence["task"] == "classification" else f" by {about['target']}"
+    else:
+        verb = {"classification": "decides about", "regression": "scores people by", "ranking": "ranks people by"}
+        purpose = f"To represent {people} before a model {verb[evidence['task']]} {about['target']}"
+    if "batch" in point or point["family"] not in UNREPRESENTED:
+        purpose += ", so that people who are alike in what may count are treated alike"
     sees = (
         f"It cannot see {hidden}: changing only that changes nothing, by construction."
         if point["blind"]
         else f"It can still see {hidden}; how much that matters was measured, see below."
     )
+    if point["family"] == "existing":
+        sees = f"Whether it can see {hidden} is not known here."
     return [
         Heading("Intended use"),
         Bullets(
             [
-                f"To represent people like those of {about['name']} before a model {decided[evidence['task']]} "
-                f"{about['target']}, so that people who are alike in what may count are treated alike.",
+                f"{purpose}.",
                 _name_user(point),
                 sees,
                 "Not for other people, other outcomes or later years without auditing again; not as a proof of equal "
@@ -125,6 +139,10 @@ def _name_user(point: Point) -> str:
         return (
             "For whoever hands the table on: everybody is shown as the nearest prototype, whatever model comes after."
         )
+    if point["family"] == "existing":
+        return "It is in use already, and judged by what it said."
+    if point["family"] in UNREPRESENTED:
+        return "For whoever decides about people one at a time: nothing makes the scores of like people alike."
     return "For whoever trains the next model on it: what that model makes of it must be audited with it."
 
 
@@ -206,9 +224,11 @@ def _limits(evidence: Evidence, point: Point) -> list[Block]:
         "The outcomes of the past are taken for the truth; where they are unfair, so is what is called useful here.",
         "Which attributes may count, and how much they make people alike, was decided by whoever chose the columns.",
     ]
+    told = "What the model sees still tells" if point["family"] in UNREPRESENTED else "The representation still tells"
+    told = "Its scores tell" if point["family"] == "existing" else told
     leaks = [one for one in point["adversary"] if one["auc"] is not None and one["auc"] > 0.6]
     lines += [
-        f"The representation still tells {one['partition']}: an adversary's AUC is {one['auc']:.2f} (a guess: 0.5)"
+        f"{told} {one['partition']}: an adversary's AUC is {one['auc']:.2f} (a guess: 0.5)"
         + (", from the opposite of its guesses." if one.get("reversed") else ".")
         for one in leaks
     ]

@@ -24,7 +24,7 @@ def find_point(evidence: Evidence, choice: str) -> Point:
 
 def find_references(evidence: Evidence, point: Point) -> dict[str, Point]:
     """By role the points that another one is compared with."""
-    found = {one.get("role"): one for one in reversed(evidence["points"]) if one["id"] != point["id"]}
+    found = {one["role"]: one for one in reversed(evidence["points"]) if one["id"] != point["id"]}
     return {role: found[role] for role in ROLES if role in found}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ifair.data import DataError, load
 from ifair.errors import name_setting
+from ifair.evaluate.measures import UTILITY
 from ifair.plain_data import map_leaves
 from ifair.reproduce.experiment import Records, find_experiments
 from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
@@ -64,11 +65,18 @@ def assemble(
         if not found:
             summaries.setdefault(experiment, kind.summarise([]))
             continue
-        summary = kind.summarise(found)
-        parts = list(summary) if kind.by_dataset else ["all"]
+        summary, known = kind.summarise(found), summaries.get(experiment, {})
+        apart = kind.by_dataset or kind.by_task
+        parts = dict.fromkeys(record.case.dataset for record in found) if apart else ["all"]
         now = {part: _describe_run(part, found, name, profile, missing) for part in parts}
-        summaries[experiment] = {**summaries.get(experiment, {}), **summary} if kind.by_dataset else summary
-        runs[experiment] = {**runs.get(experiment, {}), **now} if kind.by_dataset else now
+        earlier: Any = runs.get(experiment, {}) if apart else {}
+        if "all" in earlier and {source["name"] for source in earlier["all"]["sources"]} <= set(now):
+            earlier = {}  # one run of all datasets, by a release that did not tell them apart
+        runs[experiment] = {**earlier, **now}
+        if kind.by_task:
+            tasks = [task for task in UTILITY if task in known or task in summary]
+            summary |= {task: {**known.get(task, {}), **summary.get(task, {})} for task in tasks}
+        summaries[experiment] = {**known, **summary} if kind.by_dataset else summary
     # Six digits say all that a measure has to say, in a third of the file.
     return map_leaves(
         lambda leaf: float(f"{leaf:.6g}") if isinstance(leaf, float) else leaf,

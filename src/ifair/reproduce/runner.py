@@ -13,8 +13,8 @@ import sys
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from itertools import zip_longest
@@ -196,20 +196,9 @@ def write_text(path: Path, text: str) -> None:
         ) from error
 
 
-@contextmanager
-def hold_folder(folder: Path) -> Iterator[None]:
-    """Hold the folder for this run; the system lets go of it when the process ends, however it ends."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / ".lock").open("a+")
-    except OSError as error:
-        raise RunError(f"cannot use the folder {folder}: {error.strerror}") from error
-    with file:
-        try:
-            hold(file)
-        except OSError as error:
-            raise RunError(f"another run is using {folder}; wait for it, or choose another folder") from error
-        yield
+def hold_folder(folder: Path) -> AbstractContextManager[None]:
+    """Hold the folder for this run."""
+    return hold(folder, "folder", mark=folder / ".lock", user="run", error=RunError)
 
 
 def describe_environment() -> dict[str, str]:

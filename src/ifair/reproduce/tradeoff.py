@@ -59,7 +59,7 @@ class TradeOff(TypedDict):
 
     rules: Chosen
     comparisons: dict[str, dict[str, dict[str, Comparison]]]
-    comparisons_of_ours: NotRequired[dict[str, dict[str, Comparison]]]
+    comparisons_of_ours: dict[str, dict[str, Comparison]]
     points: dict[str, list[Point]]
     hypervolume: dict[str, Volumes]
 
@@ -72,15 +72,13 @@ def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str) ->
     """
     chosen = choose_rows(by_split, utility)
     tests = {rule: {m: [row["test"] for row in rows] for m, rows in by.items()} for rule, by in chosen.items()}
-    summary: TradeOff = {
+    return {
         "rules": describe_choices(chosen),
         "comparisons": {rule: compare_rows(by_method, "ifair-b") for rule, by_method in tests.items()},
         "points": {method: average_points(splits) for method, splits in by_split.items()},
         "hypervolume": hypervolumes(_pool_methods(by_split), utility=utility, fairness=FAIRNESS),
+        "comparisons_of_ours": compare_rows(tests["balanced"], OURS),
     }
-    if OURS in by_split:
-        summary["comparisons_of_ours"] = compare_rows(tests["balanced"], OURS)
-    return summary
 
 
 def choose_rows(by_split: Mapping[str, Sequence[Rows]], utility: str) -> dict[str, dict[str, list[Any]]]:

@@ -3,7 +3,6 @@
 Numbers count in robust units, two categories are one unit apart.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.encode.attribute import robust_size
+from ifair.encode.attribute import LARGEST, robust_size
 from ifair.encode.cell_by_cell import BOOLEANS, NUMBERS, TEXT, is_gap
 from ifair.errors import IfairError
 from ifair.similarity.peers import Points
@@ -91,6 +90,7 @@ def learn_unit(
     if order is not None:
         unit = Unit(name, "ordered", 1.0, tuple(order))
     elif is_number and not categorical and (present.nunique() > 2 or size is not None):
+        check_sizes(column.to_numpy(dtype=float, na_value=np.nan)[:, None], [name])
         unit = Unit(name, "number")
     else:
         unit = Unit(name, "category", 1.0, tuple(pd.unique(present).tolist()))
@@ -100,6 +100,17 @@ def learn_unit(
         unit = replace(unit, size=robust_size(unit.embed(present)[0][:, 0]) if size is None else float(size))
     # The mean over pairs is twice the variance, summed over columns.
     return replace(unit, typical=float(2.0 * unit.embed(present)[0].var(axis=0).sum()) if len(present) else 0.0)
+
+
+def check_sizes(values: NDArray[np.float64], names: Sequence[str]) -> None:
+    """Refuse numbers that have no distance: ``values`` of shape (n_people, n_columns), not a number where missing."""
+    wrong = np.abs(values) > LARGEST
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
+        raise IfairError(
+            f"column {names[column]!r} holds {values[row, column]} in row {row + 1}: numbers must be finite, and at "
+            f"most {LARGEST:g} in size because their squares are added up"
+        )
 
 
 class Layout:
@@ -119,7 +130,9 @@ class Layout:
         present = np.empty(people.shape, dtype=bool)
         coordinates = np.empty((len(people), len(self.columns)))
         if self._numbers.any():
-            values = people.iloc[:, np.flatnonzero(self._numbers)].to_numpy(dtype=float, na_value=np.nan)
+            numbers = people.iloc[:, np.flatnonzero(self._numbers)]
+            values = numbers.to_numpy(dtype=float, na_value=np.nan)
+            check_sizes(values, list(numbers.columns))
             present[:, self._numbers] = ~np.isnan(values)
             coordinates[:, self._numbers[self.columns]] = np.nan_to_num(values) / self._sizes
         for i, unit in enumerate(self.units):
@@ -136,8 +149,7 @@ class Layout:
         if None in people:
             return None
         coordinates, present = (np.array(part) for part in zip(*people))
-        coordinates *= self._roots
-        return Points(coordinates, coordinates**2 @ self._members, present, self.gaps, self.columns)
+        return Points.from_coordinates(coordinates * self._roots, present, self.gaps, self.columns)
 
     def _place_cells(self, cells: list[Any]) -> tuple[list[float], list[float]] | None:
         """One person's coordinates before weights, and 1.0 where there is a value."""
@@ -147,8 +159,8 @@ class Layout:
                 present[i] = 0.0
             elif places is not None and type(cell) in _CATEGORIES:
                 coordinates[first + places.get(cell, len(places))] = size
-            elif places is None and type(cell) in NUMBERS and math.isfinite(cell):
-                coordinates[first] = float(cell) / size
+            elif places is None and type(cell) in NUMBERS and -LARGEST <= (number := float(cell)) <= LARGEST:
+                coordinates[first] = number / size
             else:
                 return None
         return coordinates, present
@@ -165,7 +177,3 @@ class Layout:
                 for unit, number in zip(self.units, numbers)
             ],
         )
-
-    @cached_property
-    def _members(self) -> NDArray[np.float64]:
-        return np.eye(len(self.units))[self.columns]

@@ -50,10 +50,8 @@ class Peers:
         """Who has at least one, shape (n_people,)."""
         return np.asarray(self.count > 0)
 
-    def within(self, reach: float | None) -> "Peers":
+    def within(self, reach: float) -> "Peers":
         """Only those at most so far away."""
-        if reach is None:
-            return self
         near = is_within(self.distances, reach)
         return Peers(np.where(near, self.indices, -1), np.where(near, self.distances, np.inf))
 
@@ -263,20 +261,18 @@ class SearchWithGaps:
 
 
 def _nearest_of_all(people: Points, others: Points, k: int, *, among_themselves: bool = False) -> tuple[Indices, Array]:
-    starts = range(0, len(people), ROWS)
-    parts = [_nearest(people[i : i + ROWS], others, k, i if among_themselves else None) for i in starts]
+    """The k nearest others of each, from all distances; people ``among_themselves`` are not their own neighbours."""
+    largest = others.squares.sum(axis=1).max(initial=0.0)
+    parts = []
+    for start in range(0, len(people), ROWS):
+        some = people[start : start + ROWS]
+        squared = some.squared_distances(others)
+        if among_themselves:
+            squared[np.arange(len(some)), start + np.arange(len(some))] = np.inf
+        kth = np.partition(squared, k - 1, axis=1)[:, k - 1 : k]
+        # Products err by some units in the last place of the squares they are made of, and ten digits are compared.
+        size = some.squares.sum(axis=1)[:, None] + largest
+        row, other = np.nonzero((squared <= kth + 1e-10 * kth + 1e-12 * (1.0 + size)) & np.isfinite(squared))
+        parts.append(first_of_each(row, other, to_ten_digits(some.squared_differences(others, row, other)), k))
     index, squared = (np.concatenate(part) for part in zip(*parts))
     return index, squared
-
-
-def _nearest(people: Points, others: Points, k: int, first: int | None) -> tuple[Indices, Array]:
-    """The k nearest others of a block of people; ``first`` is the position of the block among the others, if it is."""
-    squared = people.squared_distances(others)
-    if first is not None:
-        squared[np.arange(len(people)), first + np.arange(len(people))] = np.inf
-    kth = np.partition(squared, k - 1, axis=1)[:, k - 1 : k]
-    # Products err by some units in the last place of the squares that they are made of, and ten digits are compared.
-    size = people.squares.sum(axis=1)[:, None] + others.squares.sum(axis=1).max(initial=0.0)
-    row, other = np.nonzero((squared <= kth + 1e-10 * kth + 1e-12 * (1.0 + size)) & np.isfinite(squared))
-    exact = to_ten_digits(people.squared_differences(others, row, other))
-    return first_of_each(row, other, exact, k)

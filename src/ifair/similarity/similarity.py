@@ -173,9 +173,12 @@ class Similarity(BaseEstimator):
         people = self.embed(X)
         others = None if reference is None else self.embed(reference)
         codes = None if query is None else pd.factorize(np.asarray(query))[0]
+        if codes is not None and others is not None:
+            raise IfairError("query is for people who are compared with each other: leave it or the reference out")
+        if codes is not None and len(codes) != len(people):
+            raise IfairError(f"query has {len(codes)} entries where {len(people)} are expected")
         k = n_neighbors or self.n_neighbors
-        found = find_peers(people, others, k, codes, approximate=self.approximate)
-        return found.within(None if np.isinf(self.caliper_) else self.caliper_)
+        return find_peers(people, others, k, codes, approximate=self.approximate).within(self.caliper_)
 
     def embed(self, X: Any) -> Points:
         """People as points, to be the reference of many searches."""

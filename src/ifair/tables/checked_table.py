@@ -15,7 +15,7 @@ from ifair.tables import column_warnings
 from ifair.tables.cell_types import describe_missing, is_text, warn_of_words
 from ifair.tables.groups import default_group, find_value, is_measure, match_conditions
 from ifair.tables.outcome import encode_outcome, name_outcomes
-from ifair.tables.read import read_counted_table
+from ifair.tables.read import read_counted_table, suggest_complete
 from ifair.tables.roles import Roles, check_names, list_named
 from ifair.unsuitable_columns import Doubt, find_doubt
 
@@ -152,7 +152,10 @@ def check_table(
                 "not offered; leave the weights out"
             )
         check_weight(frame[roles.weight])
-    of_target = [] if roles.target is None else _check_target(frame[roles.target], roles.positive, classes)
+    how = f", such as table.dropna(subset=[{roles.target!r}])"
+    if roles.target is not None and isinstance(table, str | os.PathLike):
+        how = f", {suggest_complete(Path(table), roles.target, roles.missing)}"
+    of_target = [] if roles.target is None else _check_target(frame[roles.target], roles.positive, classes, how)
     uncounted = {c for c, weight in ((roles.similarity or {}).get("weights") or {}).items() if weight == 0}
     with_role = {c for role, c in list_named(roles) if not (role.startswith("similarity") and c in uncounted)}
     found = {column: find_doubt(frame[column]) for column in frame.columns if column not in with_role}
@@ -194,11 +197,11 @@ def check_weight(values: pd.Series) -> pd.Series:
     return numbers
 
 
-def _check_target(values: pd.Series, positive: Any, classes: bool) -> list[str]:
+def _check_target(values: pd.Series, positive: Any, classes: bool, how: str) -> list[str]:
     """Refuse an outcome that nothing can be learned about; doubts about it otherwise."""
     name = str(values.name)
     if values.isna().any():
-        encode_outcome(values)  # says where
+        encode_outcome(values, how=how)  # says where
     first, *others = values.unique().tolist()
     if not others:
         raise IfairError(f"target {name!r} is {first!r} for everybody: there is nothing to predict")

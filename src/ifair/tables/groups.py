@@ -18,10 +18,7 @@ def match_conditions(frame: pd.DataFrame, conditions: Iterable[str]) -> NDArray[
     """Who meets all of the conditions, such as ``sex=Female`` or ``age<=35``; shape (n_records,)."""
     mask = np.ones(len(frame), dtype=bool)
     for condition in conditions:
-        found = _CONDITION.fullmatch(condition.strip())
-        if found is None:
-            raise IfairError(f"group condition {condition!r} is not of the form COLUMN=VALUE or COLUMN<=NUMBER")
-        column, sign, text = found["column"], found["sign"], found["value"]
+        column, sign, text = split_condition(condition)
         check_known("group column", column, frame.columns)
         values = frame[column]
         if sign in ("=", "!="):
@@ -37,6 +34,14 @@ def match_conditions(frame: pd.DataFrame, conditions: Iterable[str]) -> NDArray[
         compare = {"<=": values.le, ">=": values.ge, "<": values.lt, ">": values.gt}[sign]
         mask &= compare(limit).to_numpy(dtype=bool, na_value=False)
     return mask
+
+
+def split_condition(condition: str) -> tuple[str, str, str]:
+    """Column, sign and value of a condition."""
+    found = _CONDITION.fullmatch(condition.strip())
+    if found is None:
+        raise IfairError(f"group condition {condition!r} is not of the form COLUMN=VALUE or COLUMN<=NUMBER")
+    return found["column"], found["sign"], found["value"]
 
 
 def find_value(value: Any, column: pd.Series) -> Any:

@@ -8,16 +8,17 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from ifair.errors import IfairError, check_known, name_setting
 
 
-def encode_outcome(values: pd.Series, positive: Any = None, *, classes: bool = False) -> pd.Series:
+def encode_outcome(values: pd.Series, positive: Any = None, *, classes: bool = False, how: str = "") -> pd.Series:
     """An outcome as 0 and 1 where it has two values, as numbers where it has more.
 
-    ``classes``: more than two that are no numbers stay as they are, unless one of them is positive.
+    ``classes``: more than two that are no numbers stay as they are, unless one of them is positive. ``how`` to leave
+    out records without an outcome is told where there are any.
     """
     missing = values.isna().to_numpy()
     if missing.any():
+        held = f"{missing.sum()} missing {'value' if missing.sum() == 1 else 'values'}"
         raise IfairError(
-            f"target {values.name!r} has {missing.sum()} missing values, the first in row {missing.argmax() + 1}; "
-            "leave those records out"
+            f"target {values.name!r} has {held}, the first in row {missing.argmax() + 1}; leave those records out{how}"
         )
     found = values.unique().tolist()
     if positive is not None:

@@ -3,7 +3,9 @@
 Only an empty cell is missing unless the caller says otherwise; what the cells of a column are, `cell_types` settles.
 """
 
+import json
 import os
+import shlex
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -87,6 +89,23 @@ def read_blocks(path: Path, rows: int = BLOCK_ROWS) -> Iterator[pd.DataFrame]:
         start += len(block)
     if start == 0:
         raise IfairError(f"{path} has no records")
+
+
+def suggest_complete(path: Path, column: str, missing: Collection[str] = ()) -> str:
+    """How to leave out the rows in which a column is empty, as a command that can be pasted."""
+    stem, dot, ending = path.name.partition(".")
+    old, new = (
+        json.dumps(str(name), ensure_ascii=False) for name in (path, path.with_name(f"{stem}-complete{dot}{ending}"))
+    )
+    dropped = f"dropna(subset=[{json.dumps(column, ensure_ascii=False)}])"
+    if is_parquet(path):
+        program = f"pandas.read_parquet({old}).{dropped}.to_parquet({new}, index=False)"
+    else:
+        sep = ', sep="\\t"' if csv_checks.separator_of(path) == "\t" else ""
+        empty = json.dumps(["", *missing], ensure_ascii=False)
+        read = f"pandas.read_csv({old}, dtype=str, keep_default_na=False, na_values={empty}{sep})"
+        program = f"{read}.{dropped}.to_csv({new}, index=False{sep})"
+    return f"for example with: python -c {shlex.quote(f'import pandas; {program}')}"
 
 
 def is_parquet(path: Path) -> bool:

@@ -15,8 +15,6 @@ from ifair.errors import IfairError, check_known
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ifair.datasets.strict_text import Columns
-
 ABOUT = About(
     name="airbnb",
     place=4,
@@ -114,29 +112,20 @@ def _list_published(key: str) -> tuple[DataFile, ...]:
     )
 
 
-def make_listings(published: Sequence[bytes], where: str) -> bytes:
+def make_listings(published: Sequence[bytes]) -> bytes:
     """Cut a published listings file down to the columns kept; cells and rows stay as they are."""
-    from ifair.datasets.strict_text import read_rows
-
-    tables = [filter(None, read_rows(content, where, strict=False)) for content in published]
-    header, *rows = tables[0]
-    if len(published) > 1:
-        summary_header, *summary = tables[1]
-        try:
-            id_there, id_here = summary_header.index("id"), header.index("id")
-            wanted = [summary_header.index(name) for name in FROM_SUMMARY]
-            by_id = {row[id_there]: [row[w] for w in wanted] for row in summary}
-            rows = [row + by_id[row[id_here]] for row in rows]
-        except (ValueError, IndexError, KeyError) as error:
-            raise IfairError(f"{where}: the details and the summary do not belong together ({error})") from error
-        header = header + FROM_SUMMARY
-    kept = [place for place, name in enumerate(header) if name not in DROPPED]
+    details, *summaries = (
+        list(filter(None, csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))) for content in published
+    )
+    for summary in summaries:
+        # The headers are lines like the others: their id is "id".
+        id_here, id_there = details[0].index("id"), summary[0].index("id")
+        wanted = [summary[0].index(name) for name in FROM_SUMMARY]
+        by_id = {row[id_there]: [row[w] for w in wanted] for row in summary}
+        details = [row + by_id[row[id_here]] for row in details]
+    kept = [place for place, name in enumerate(details[0]) if name not in DROPPED]
     out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    for number, row in enumerate([header, *rows]):
-        if len(row) != len(header):
-            raise IfairError(f"{where}, record {number}: {len(row)} fields instead of {len(header)}")
-        writer.writerow([row[place] for place in kept])
+    csv.writer(out, lineterminator="\n").writerows([row[place] for place in kept] for row in details)
     return out.getvalue().encode("utf-8")
 
 
@@ -155,27 +144,12 @@ SNAPSHOTS = {
     "denver_2019-04": ("Denver", "2019-04-27"),
     "jersey-city_2019-04": ("Jersey City", "2019-04-28"),
 }
-RANGES = {
-    "latitude": (-90, 90),
-    "longitude": (-180, 180),
-    "accommodates": (0, 1_000),
-    "bathrooms": (0, 1_000),
-    "bedrooms": (0, 1_000),
-    "beds": (0, 1_000),
-    "price": (0, 1_000_000),
-    "minimum_nights": (0, 1_000_000_000),
-    "number_of_reviews": (0, 1_000_000),
-    "reviews_per_month": (0, 10_000),
-    "calculated_host_listings_count": (0, 100_000),
-    "availability_365": (0, 366),
-    "review_scores_rating": (0, 100),
-}
-MORE_RANGES = {
-    "guests_included": (0, 1_000),
-    "review_scores_cleanliness": (0, 10),
-    "review_scores_location": (0, 10),
-    "review_scores_value": (0, 10),
-}
+NUMBERS = (
+    *("latitude", "longitude", "accommodates", "bathrooms", "bedrooms", "beds", "price", "minimum_nights"),
+    *("number_of_reviews", "reviews_per_month", "calculated_host_listings_count", "availability_365"),
+    "review_scores_rating",
+)
+MORE_NUMBERS = ("guests_included", "review_scores_cleanliness", "review_scores_location", "review_scores_value")
 ROOMS = {
     "Entire home/apt": "entire home",
     "Private room": "private room",
@@ -273,49 +247,35 @@ def parse_airbnb(content: bytes, key: str, recipe: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from ifair.datasets.strict_text import parse_numbers, read_csv
+    from ifair.datasets.text_columns import parse_numbers, read_columns
 
-    where = f"{key}.csv"
     city, day = SNAPSHOTS[key]
     more = recipe == "four-cities"
-    ranges = {**RANGES, **MORE_RANGES} if more else RANGES
+    numbers = (*NUMBERS, *MORE_NUMBERS) if more else NUMBERS
     extra = ("bed_type", "cancellation_policy") if more else ("host_response_time", "last_review")
-    read_as_text = ("host_name", "neighbourhood_cleansed", "property_type", "room_type", "host_is_superhost", *extra)
-    columns = read_csv(content, where, [*ranges, *read_as_text])
-    columns["price"] = [text.replace("$", "").replace(",", "").strip() for text in columns["price"]]
-    parts = {name: parse_numbers(columns, name, where, low, high, blank=True) for name, (low, high) in ranges.items()}
-    parts["host_is_superhost"] = _parse_choices(columns, "host_is_superhost", where, {"t": "yes", "f": "no"})
-    parts["city"] = pd.Series(city, index=parts["price"].index)
-    parts["room_type"] = _parse_choices(columns, "room_type", where, ROOMS)
-    parts["home_type"] = pd.Series([HOMES.get(text, "other") for text in columns["property_type"]])
+    as_text = ("host_name", "neighbourhood_cleansed", "property_type", "room_type", "host_is_superhost", *extra)
+    table = read_columns(content, [*numbers, *as_text])
+    table["price"] = table["price"].str.replace(r"[$,]", "", regex=True)
+    parts = {name: parse_numbers(table[name]) for name in numbers}
+    # What is none of the words, blank or N/A, is missing.
+    parts["host_is_superhost"] = table["host_is_superhost"].map({"t": "yes", "f": "no"})
+    parts["city"] = pd.Series(city, index=table.index)
+    parts["room_type"] = table["room_type"].map(ROOMS)
+    parts["home_type"] = table["property_type"].map(lambda kind: HOMES.get(kind, "other"))
     if more:
-        parts["bed_type"] = _parse_choices(columns, "bed_type", where, BEDS)
-        parts["cancellation"] = _parse_choices(columns, "cancellation_policy", where, CANCELLATIONS)
+        parts["bed_type"] = table["bed_type"].map(BEDS)
+        parts["cancellation"] = table["cancellation_policy"].map(CANCELLATIONS)
     else:
-        parts["host_response_time"] = _parse_choices(columns, "host_response_time", where, {r: r for r in RESPONSES})
-        parts["days_since_last_review"] = _count_days_since(columns["last_review"], day, where)
-    parts["neighbourhood"] = pd.Series(columns["neighbourhood_cleansed"], dtype=object)
-    parts["host_name"] = pd.Series(columns["host_name"], dtype=object)
-    return pd.DataFrame(parts)
+        parts["host_response_time"] = table["host_response_time"].map({r: r for r in RESPONSES})
+        parts["days_since_last_review"] = _count_days_since(table["last_review"], day)
+    return pd.DataFrame({**parts, "neighbourhood": table["neighbourhood_cleansed"], "host_name": table["host_name"]})
 
 
-def _parse_choices(columns: Columns, name: str, where: str, readable: dict[str, str]) -> pd.Series:
-    """Categories as plain text, of which several may share a word; blank and ``N/A`` are missing."""
-    from ifair.datasets.strict_text import parse_categories
-
-    codes = parse_categories(columns, name, where, list(readable), missing=["", "N/A"])
-    return codes.astype(object).map(readable, na_action="ignore")
-
-
-def _count_days_since(texts: Sequence[str], day: str, where: str) -> pd.Series:
+def _count_days_since(texts: pd.Series, day: str) -> pd.Series:
     """Days from each date to the day of the snapshot; missing where there is no date."""
     import pandas as pd
 
-    given = pd.Series(texts, dtype=object).str.strip()
-    dates = pd.to_datetime(given, format="%Y-%m-%d", errors="coerce")
-    dates = dates.fillna(pd.to_datetime(given, format="%m/%d/%y", errors="coerce"))
-    wrong = dates.isna() & (given != "")
-    if wrong.any():
-        raise IfairError(f"{where}: {given[wrong].iloc[0][:40]!r} is not the date of a review")
+    dates = pd.to_datetime(texts, format="%Y-%m-%d", errors="coerce")
+    dates = dates.fillna(pd.to_datetime(texts, format="%m/%d/%y", errors="coerce"))
     # A listing scraped on the second day of a snapshot may have a review of that day.
     return (pd.Timestamp(day) - dates).dt.days.clip(lower=0)

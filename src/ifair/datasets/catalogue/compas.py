@@ -53,11 +53,17 @@ FILES = (
 
 RECIPES = ("race-apart", "race-inside")
 # Only these columns of the file are looked at: names, birth dates and case numbers stay behind.
-COUNTS = {
+READABLE = {
     "juv_fel_count": "juvenile_felonies",
     "juv_misd_count": "juvenile_misdemeanors",
     "juv_other_count": "juvenile_other_offenses",
     "priors_count": "prior_offenses",
+    "sex": "sex",
+    "age_cat": "age_band",
+    "c_charge_degree": "charge_degree",
+    "age": "age",
+    "c_charge_desc": "charge",
+    "race": "race",
 }
 KNOWN = {
     "sex": ("Female", "Male"),
@@ -65,7 +71,6 @@ KNOWN = {
     "race": ("African-American", "Asian", "Caucasian", "Hispanic", "Native American", "Other"),
     "c_charge_degree": {"F": "felony", "M": "misdemeanor"},
 }
-READ = (*COUNTS, *KNOWN, "age", "c_charge_desc", "days_b_screening_arrest", "two_year_recid")
 
 
 def load_compas(*, recipe: str = "race-apart", within_days: int | None = None, **options: Any) -> Any:
@@ -91,8 +96,7 @@ def load_compas(*, recipe: str = "race-apart", within_days: int | None = None, *
     """
     check_known("recipe", recipe, RECIPES)
     loading = LoadOptions(**options)
-    (file,) = FILES
-    frame, target = parse_compas(loading.read(file), file.name, within_days)
+    frame, target = parse_compas(loading.read(FILES[0]), within_days)
     if recipe == "race-apart":
         frame = frame.drop(columns="age")
     else:
@@ -101,29 +105,21 @@ def load_compas(*, recipe: str = "race-apart", within_days: int | None = None, *
     return loading.deliver(ABOUT, frame, target, protected="race", group={"race": "African-American"})
 
 
-def parse_compas(content: bytes, where: str, within_days: int | None = None) -> tuple[pd.DataFrame, pd.Series]:
+def parse_compas(content: bytes, within_days: int | None = None) -> tuple[pd.DataFrame, pd.Series]:
     """Turn the bytes of ProPublica's table into attributes and the outcome (1 for a new charge)."""
-    import pandas as pd
+    from ifair.datasets.text_columns import parse_attributes, parse_numbers, read_columns
 
-    from ifair.datasets.strict_text import parse_categories, parse_numbers, read_csv
-
-    columns = read_csv(content, where, READ)
-    parts = {readable: parse_numbers(columns, name, where, 0, 1_000) for name, readable in COUNTS.items()}
-    for name, readable in [("sex", "sex"), ("age_cat", "age_band"), ("c_charge_degree", "charge_degree")]:
-        parts[readable] = parse_categories(columns, name, where, KNOWN[name])
-    parts["age"] = parse_numbers(columns, "age", where, 15, 120)
-    described = sorted({text for text in columns["c_charge_desc"] if text})
-    parts["charge"] = parse_categories(columns, "c_charge_desc", where, described, missing=[""])
-    parts["race"] = parse_categories(columns, "race", where, KNOWN["race"])
-    frame = pd.DataFrame(parts)
-    days = parse_numbers(columns, "days_b_screening_arrest", where, -10_000, 10_000, blank=True)
-    outcome = parse_numbers(columns, "two_year_recid", where, 0, 1)
+    table = read_columns(content, [*READABLE, "days_b_screening_arrest", "two_year_recid"])
+    charges = sorted(set(table["c_charge_desc"]) - {""})
+    frame = parse_attributes(table, {**dict.fromkeys(READABLE), **KNOWN, "c_charge_desc": charges})
+    frame = frame.rename(columns=READABLE)
+    days, outcome = (parse_numbers(table[name]) for name in ("days_b_screening_arrest", "two_year_recid"))
     if within_days is None:
         kept = (days.notna() & frame["charge"].notna()).to_numpy()
     else:
         kept = days.abs().le(within_days).to_numpy()
     if not kept.any():
-        raise IfairError(f"{where}: no defendant is left after filtering")
+        raise IfairError(f"within_days={within_days!r}: no defendant is left")
     frame = frame[kept].reset_index(drop=True)
     # The table counts columns by the categories seen, so those of dropped rows must go.
     for name in frame.columns[frame.dtypes == "category"]:

@@ -37,34 +37,34 @@ ABOUT = About(
 # As published; the codes become words on reading.
 EMBEDDED = Path(__file__).parent / "german" / "german.data"
 
-# The 20 attributes in the order of the file, which the outcome follows: of a number the range that any sensible value
-# lies in, of a category what the codes stand for, from the attribute documentation of the UCI repository.
+# The 20 attributes in the order of the file, which the outcome follows: None for a number, of a category what the codes
+# stand for, from the attribute documentation of the UCI repository.
 _ATTRIBUTES: dict[str, Any] = {
     "checking_account": "A11 below 0 DM; A12 0 to 200 DM; A13 200 DM or more; A14 no checking account",
-    "duration_months": (1, 1_000),
+    "duration_months": None,
     "credit_history": "A30 no credits taken, or all paid back duly; A31 all credits at this bank paid back duly; "
     "A32 existing credits paid back duly till now; A33 delay in paying off in the past; "
     "A34 critical account, or credits at other banks",
     "purpose": "A40 new car; A41 used car; A42 furniture or equipment; A43 radio or television; "
     "A44 domestic appliances; A45 repairs; A46 education; A47 vacation; A48 retraining; A49 business; A410 other",
-    "credit_amount": (1, 10_000_000),
+    "credit_amount": None,
     "savings": "A61 below 100 DM; A62 100 to 500 DM; A63 500 to 1000 DM; A64 1000 DM or more; "
     "A65 unknown or no savings account",
     "employed_since": "A71 unemployed; A72 less than 1 year; A73 1 to 4 years; A74 4 to 7 years; A75 7 years or more",
-    "installment_rate": (1, 4),
+    "installment_rate": None,
     "sex_and_status": "A91 male, divorced or separated; A92 female, divorced, separated or married; "
     "A93 male, single; A94 male, married or widowed; A95 female, single",
     "other_debtors": "A101 none; A102 co-applicant; A103 guarantor",
-    "residence_since": (1, 4),
+    "residence_since": None,
     "property": "A121 real estate; A122 building society savings or life insurance; A123 car or other; "
     "A124 unknown or none",
-    "age": (15, 84),
+    "age": None,
     "other_installment_plans": "A141 bank; A142 stores; A143 none",
     "housing": "A151 rent; A152 own; A153 for free",
-    "existing_credits": (0, 100),
+    "existing_credits": None,
     "job": "A171 unemployed or unskilled, non-resident; A172 unskilled, resident; "
     "A173 skilled employee or official; A174 management, self-employed or highly qualified",
-    "dependents": (0, 100),
+    "dependents": None,
     "telephone": "A191 none; A192 registered",
     "foreign_worker": "A201 yes; A202 no",
 }
@@ -109,7 +109,7 @@ def load_credit(*, recipe: str = "age-bins", age_rule: tuple[float, float] = (25
     if not low <= high:
         raise IfairError(f"age_rule must be a pair (low, high) with low <= high; got {age_rule!r}")
     loading = LoadOptions(**options)
-    frame, target = parse_credit(EMBEDDED.read_bytes(), EMBEDDED.name)
+    frame, target = parse_credit(EMBEDDED.read_bytes())
     of_that_age = frame["age"].between(low, high).to_numpy()
     if recipe == "age-bins":
         edges = range(15, 86, 10)
@@ -122,11 +122,10 @@ def load_credit(*, recipe: str = "age-bins", age_rule: tuple[float, float] = (25
     return loading.deliver(ABOUT, frame, target, protected="age", group=of_that_age)
 
 
-def parse_credit(content: bytes, where: str) -> tuple[pd.DataFrame, pd.Series]:
+def parse_credit(content: bytes) -> tuple[pd.DataFrame, pd.Series]:
     """Turn the bytes of ``german.data`` into readable attributes and the outcome (1 for a good risk)."""
-    from ifair.datasets.strict_text import parse_attributes, parse_numbers, read_plain
+    from ifair.datasets.text_columns import parse_attributes, read_columns
 
-    columns = read_plain(content, where, [*ATTRIBUTES, "good_risk"], separator=None)
-    frame = parse_attributes(columns, where, ATTRIBUTES)
-    outcome = parse_numbers(columns, "good_risk", where, 1, 2)
-    return frame, (outcome == 1).astype("int64").rename("good_risk")
+    names = [*ATTRIBUTES, "good_risk"]
+    table = read_columns(content, names, names=names, sep=" ")
+    return parse_attributes(table, ATTRIBUTES), (table["good_risk"] == "1").astype("int64")

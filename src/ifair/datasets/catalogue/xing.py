@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,7 +106,7 @@ def load_xing(
     check_known("recipe", recipe, RECIPES)
     check_known("scale", scale, SCALES)
     loading = LoadOptions(**options)
-    tables = [parse_xing(loading.read(file), file.name) for file in FILES]
+    tables = [parse_xing(loading.read(file)) for file in FILES]
     frame = pd.concat(tables, ignore_index=True)
     if recipe == "56-queries":
         check_known("query", left_out, frame["job_search"].unique().tolist())
@@ -139,76 +138,40 @@ def compute_score(frame: pd.DataFrame, weights: Sequence[float], scale: str = "n
     return pd.Series(values / np.where(spread > 0, spread, 1.0) @ factors, name="score")
 
 
-def parse_xing(content: bytes, where: str) -> pd.DataFrame:
+def parse_xing(content: bytes) -> pd.DataFrame:
     """Turn the JSON of one query into records: job_search, three qualifications, sex."""
     import pandas as pd
 
-    from ifair.datasets.strict_text import decode
-
-    try:
-        document = json.loads(decode(content, where))
-    except (ValueError, RecursionError) as error:
-        raise IfairError(f"{where}: not JSON ({error})") from error
-    query, people = _get(document, "category", str, where), _get(document, "profiles", list, where)
-    if not people:
-        raise IfairError(f"{where}: not a query with its profiles")
+    document = json.loads(content)
     rows = []
-    for rank, person in enumerate(people, start=1):
-        spot = f"{where}, profile {rank}"
-        profiles = _get(person, "profile", list, spot)
-        if len(profiles) != 1:
-            raise IfairError(f"{spot}: {len(profiles)} profiles of one person")
-        sex = _get(profiles[0], "sex", str, spot)
-        if sex not in SEXES:
-            raise IfairError(f"{spot}: the sex is {sex[:20]!r}, none of {', '.join(SEXES)}")
-        jobs = [_get(job, "jobDates", str | None, spot) for job in _get(profiles[0], "jobs", list, spot, [])]
-        studies = [_get(one, "eduDuration", str | None, spot) for one in _get(person, "education", list, spot, [])]
-        education = sum(UNDATED_MONTHS if dates is None else count_months(dates, spot) for dates in studies)
-        rows.append((query, count_work_months(jobs, spot), education, _count_views(profiles[0], spot), SEXES[sex]))
+    for person in document["profiles"]:
+        (profile,) = person["profile"]
+        jobs = [job.get("jobDates") for job in profile.get("jobs", [])]
+        studies = [one.get("eduDuration") for one in person.get("education", [])]
+        education = sum(UNDATED_MONTHS if dates is None else count_months(dates) for dates in studies)
+        # The number after the slash of ``16. September 2008 / 2418``; 1 where the profile shows none.
+        views = int(profile.get("memberSince_Hits", "").partition("/")[2] or 1)
+        rows.append((document["category"], count_work_months(jobs), education, views, SEXES[profile["sex"]]))
     return pd.DataFrame(rows, columns=["job_search", *QUALIFICATIONS, "sex"])
 
 
-def count_work_months(jobs: Sequence[str | None], spot: str) -> int:
+def count_work_months(jobs: Sequence[str | None]) -> int:
     """Add up the jobs of a person; one without dates counts as long as the job listed before it."""
     total = length = 0
     for dates in jobs:
-        length = length if dates is None else count_months(dates, spot)
+        length = length if dates is None else count_months(dates)
         total += length
     return total
 
 
-def count_months(dates: str, spot: str) -> int:
+def count_months(dates: str) -> int:
     """The months of a period such as ``03/2013 - 01/2017`` or ``2009 - 2012``, begun ones counted."""
     if dates.strip() == UNTIL_TODAY:
         return UNDATED_MONTHS
-    match = re.fullmatch(r"\s*(?:(\d\d)/)?(\d{4}) - (?:(\d\d)/)?(\d{4})\s*", dates, flags=re.ASCII)
-    try:
-        if match is None:
-            raise ValueError
-        start_month, start_year, end_month, end_year = match.groups()
-        start = datetime(int(start_year), int(start_month or 1), 1)
-        end = datetime(int(end_year), int(end_month or 1), 1)
-        if end < start:
-            raise ValueError
-    except ValueError:
-        raise IfairError(f"{spot}: {dates[:40]!r} is not a period") from None
+    start, end = (_find_first_day(text) for text in dates.split(" - "))
     return math.ceil((end - start).total_seconds() / SECONDS_A_MONTH)
 
 
-def _count_views(profile: Any, spot: str) -> int:
-    """The number after the slash of ``16. September 2008 / 2418``; 1 where the profile shows none."""
-    text = _get(profile, "memberSince_Hits", str | None, spot)
-    if text is None:
-        return 1
-    match = re.fullmatch(r"[^/]*/\s*(\d{1,9})\s*", text, flags=re.ASCII)
-    if match is None and "/" in text:
-        raise IfairError(f"{spot}: {text[:40]!r} holds no number of profile views")
-    return int(match[1]) if match else 1
-
-
-def _get(container: Any, key: str, kind: Any, spot: str, default: Any = None) -> Any:
-    """An entry of a JSON object, or the default; another kind of value is refused, and so is what is no object."""
-    value = container.get(key, default) if isinstance(container, Mapping) else ...
-    if not isinstance(value, kind):
-        raise IfairError(f"{spot}: {key!r} is not there, or not what it should be")
-    return value
+def _find_first_day(text: str) -> datetime:
+    month, _, year = text.rpartition("/")
+    return datetime(int(year), int(month or 1), 1)

@@ -32,7 +32,7 @@ function togetherWords(data, people, now) {
   if (!now.batch) return "";
   const reached = (test) => `${data.utility.name} ${num(test.utility.estimate)} and a consistency of ranks of ${num(test.ranks.estimate)}`;
   return `${pointName(now)} draws the scores of peers together. One at a time, as newcomers, these people get ${reached(now.test)}; decided about together, ${reached(now.batch)}.` +
-    (now.changed ? ` Together, ${many(now.changed.length, "decision")} of ${count(people.ids.length)} ${now.changed.length === 1 ? "is" : "are"} another than the plain model's.` : "");
+    (now.changed ? ` Together, ${many(now.changed.length, "decision")} of ${count(people.ids.length)} ${now.changed.length === 1 ? "differs" : "differ"} from the plain model's.` : "");
 }
 
 /** Whom a point is for. */

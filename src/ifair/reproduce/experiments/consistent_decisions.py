@@ -12,15 +12,7 @@ from ifair.evaluate.measures import scale_to_unit
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.statistics import Comparison, Spreads, compare, spread, spreads
 from ifair.graph import neighbour_graph, select, smooth
-from ifair.metrics import (
-    adversary,
-    auc,
-    consistency,
-    equal_opportunity,
-    hard_auc,
-    rank_consistency,
-    statistical_parity,
-)
+from ifair.metrics import adversary, auc, consistency, equal_opportunity, hard_auc, rank_consistency, statistical_parity
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import add_legend, light_grid, new_figure
 from ifair.reproduce import labels

@@ -97,4 +97,4 @@ def _tabulate_details(dataset: str, models: Models, task: labels.Task) -> list[B
     return [Text(f"{labels.dataset(dataset)}, mean ± standard deviation:"), Table(rows)]
 
 
-EXPERIMENT = Experiment("downstream", 110, plan, summarise, section, needs=("classification", "ranking"))
+EXPERIMENT = Experiment("downstream", 110, plan, summarise, section, needs=("classification", "ranking"), by_task=True)

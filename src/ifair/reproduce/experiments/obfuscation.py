@@ -17,10 +17,7 @@ from ifair.results import Results
 Adversary = Literal["logistic", "boosting"]
 
 METHODS = ("masked", "lfr", "ifair-b", "ifair-plus")
-ADVERSARIES: dict[Adversary, str] = {
-    "logistic": "logistic regression",
-    "boosting": "gradient boosting",
-}
+ADVERSARIES: dict[Adversary, str] = {"logistic": "logistic regression", "boosting": "gradient boosting"}
 """The paper's adversary, and a stronger one that also finds what is not linear."""
 JUDGED: dict[Adversary, str] = {"logistic": "accuracy", "boosting": "AUC"}
 """The measures that the claim is judged by."""

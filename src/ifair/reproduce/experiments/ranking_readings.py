@@ -129,8 +129,7 @@ def summarise(records: Records) -> dict[str, list[Reading]]:
 def _choose_settings(
     held_out: str, variant: str, neighbours: str, by_method: Mapping[str, Mapping[int, Sequence[Any]]]
 ) -> Reading:
-    named = name_methods(by_method)
-    chance = spreads([rows[0]["test"] for rows in named.pop("chance")])
+    named, chance = name_methods(by_method)
     methods = {}
     for method, splits in named.items():
         chosen = [choose_row(rows, "balanced", utility="MAP", fairness=neighbours)["test"] for rows in splits]

@@ -105,14 +105,16 @@ def summarise(records: Records) -> dict[str, RankingTradeOff]:
     """By dataset: the choices of the three rules, comparisons, all points of the plot, and what chance reaches."""
     found: dict[str, RankingTradeOff] = {}
     for dataset, by_method in rows_by_split(records).items():
-        by_split = name_methods(by_method)
-        chance = spreads([rows[0]["test"] for rows in by_split.pop("chance")])
+        by_split, chance = name_methods(by_method)
         found[dataset] = {**tradeoff.summarise_splits(by_split, utility="MAP"), "chance": chance}
     return found
 
 
-def name_methods(by_method: Mapping[str, Mapping[int, Sequence[Any]]]) -> dict[str, list[Any]]:
-    """Method and split: the rows of all settings; every p of FA*IR is a method of its own, as in the paper."""
+def name_methods(by_method: Mapping[str, Mapping[int, Sequence[Any]]]) -> tuple[dict[str, list[Any]], Spreads]:
+    """Method and split: the rows of all settings, and what chance reaches.
+
+    Every p of FA*IR is a method of its own, as in the paper.
+    """
     named: dict[str, list[Any]] = {}
     for method, by_seed in by_method.items():
         if method != "fair":
@@ -121,7 +123,7 @@ def name_methods(by_method: Mapping[str, Mapping[int, Sequence[Any]]]) -> dict[s
         for rows in zip(*by_seed.values()):
             setting = rows[0]["setting"]
             named[f"fair-{setting['p']}" + "-unadjusted" * ("adjust" in setting)] = [[row] for row in rows]
-    return named
+    return named, spreads([rows[0]["test"] for rows in named.pop("chance")])
 
 
 def section(found: dict[str, RankingTradeOff], results: Results) -> list[Block]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_measures
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import Spreads
 from ifair.evaluate.training import Outcome, decide
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
@@ -169,41 +168,30 @@ def section(found: Rivals, results: Results) -> list[Block]:
         for rival, hint in found["left_out"].items()
     ]
     attacked = obfuscation.EXPERIMENT.find(results)
-    ours = {
-        dataset: _add_adversaries(one.get("ours", {}), attacked.get(dataset, {}))
-        for task in labels.COLUMNS
-        for dataset, one in found[task].items()
-    }
     lines = [
-        _compare_in_words(dataset, ours[dataset]["balanced"]["ifair-b"], rival, theirs)
+        _compare_in_words(dataset, ours["balanced"]["ifair-b"], rival, theirs)
         for dataset, one in found["classification"].items()
-        if ours[dataset]
+        if (ours := one.get("ours"))
         for rival, theirs in one["rules"]["balanced"].items()
     ]
     blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *([Bullets(lines)] if lines else [])]
     for task, measures in labels.COLUMNS.items():
         for dataset, one in found[task].items():
-            blocks += [Heading(labels.dataset(dataset), 3), _tabulate(one["rules"], ours[dataset], measures)]
+            blocks += [Heading(labels.dataset(dataset), 3), _tabulate(one, attacked.get(dataset, {}), measures)]
     return blocks
 
 
-def _add_adversaries(rules: Chosen, attacked: Mapping[str, Attacked]) -> Chosen:
-    """Our methods by rule, under the balanced one with the AUC of the adversaries, which attacked its settings."""
-    ours = dict(rules)
-    for name, by in attacked.items():
-        if name in ours.get("balanced", {}):
-            guesses: Spreads = {adversary: by[adversary]["AUC"] for adversary in ADVERSARIES if adversary in by}
-            ours["balanced"] = {**ours["balanced"], name: {**ours["balanced"][name], "adversaries": guesses}}
-    return ours
-
-
-def _tabulate(rules: Chosen, ours: Chosen, measures: tuple[str, ...]) -> Table:
+def _tabulate(one: Beside, attacked: Mapping[str, Attacked], measures: tuple[str, ...]) -> Table:
+    """Our methods and the rivals under every rule; adversaries attacked our settings of the balanced one."""
     rows: list[list[Line]] = [["rule", "method", *map(labels.measure, measures), "adversary's AUC"]]
-    for rule, rivals in rules.items():
-        for name, one in {**ours.get(rule, {}), **rivals}.items():
-            adversary = " / ".join(f"{auc['mean']:.2f}" for auc in one.get("adversaries", {}).values())
+    for rule, rivals in one["rules"].items():
+        for name, chosen in {**one.get("ours", {}).get(rule, {}), **rivals}.items():
+            guesses = chosen.get("adversaries", {})
+            if rule == "balanced" and name in attacked:
+                guesses = {adversary: attacked[name][adversary]["AUC"] for adversary in ADVERSARIES}
+            told = " / ".join(f"{auc['mean']:.2f}" for auc in guesses.values())
             named = [labels.RULES[rule], NAMES.get(name) or labels.method(name)]
-            rows.append([*named, *labels.cells(one["test"], measures), adversary])
+            rows.append([*named, *labels.cells(chosen["test"], measures), told])
     return Table(rows)
 
 
@@ -223,4 +211,4 @@ def _name_winner(utility: float, fairness: float) -> str:
     return "a trade" if 1 in signs else "the rival is ahead"
 
 
-EXPERIMENT = Experiment("rivals", 90, plan, summarise, section, needs=("classification", "ranking"))
+EXPERIMENT = Experiment("rivals", 90, plan, summarise, section, needs=("classification", "ranking"), by_task=True)

@@ -90,7 +90,7 @@ def measure_panel(case: Case) -> dict[str, Any]:
     accuracy for utility, does not reward one label for everybody.
     """
     parts = draw_points(case.options["variant"], case)
-    part, encoder = parts.train, parts.encoder
+    part, encoder = parts.train, parts.train.encoder
     tried = []
     for setting, trained in fit_points(case, parts):
         Z = map_to_plane(trained, part.X)
