@@ -170,6 +170,8 @@ def cautious_evidence():
     one["test"]["yNN"] = {"estimate": 0.99, "low": 0.98, "high": 1.0}
     one["test"]["positive"] = {"estimate": 0.01, "low": 0.0, "high": 0.02}
     one["cautions"] = list_cautions("classification", "AUC", one, before)
+    first = one["cautions"][0]["text"]
+    one["verdict"] |= {"sentence": f"Do not use it: {first[0].lower()}{first[1:]}", "worth": False}
     return found
 
 

@@ -198,8 +198,9 @@ def test_a_missing_protected_value_is_a_group_of_its_own():
     frame = applicants()
     frame.loc[::7, "sex"] = None
     with pytest.warns(UserWarning, match="35 people have no value in it"):
-        table = dataset(protected=["sex"], frame=frame)
-    found = evidence(table, tuning=tuned(), resamples=10, solver=FAST)
+        people = dataset(protected=["sex"], frame=frame)
+    found = evidence(people, tuning=tuned(), resamples=10, solver=FAST)
+    assert found["data"]["unknown_others"] == 35
     groups = {g["partition"]: g for g in found["points"][0]["groups"]}
     assert {g["label"] for g in groups["sex"]["groups"]} == {"(missing)", "female", "male"}
     assert found["points"][0]["flip"]["alternatives"] == 3

@@ -84,6 +84,7 @@ def test_the_page_opens_with_the_verdict_the_front_the_largest_gap_and_all_point
     found = small_evidence()
     assert report.text("#sentence") == found["verdict"]["sentence"]
     assert report.text("#rule") == found["verdict"]["rule"]
+    assert report.text("#scope") == found["verdict"]["scope"]
     assert report.js("return document.documentElement.dataset.shown") == found["verdict"]["choice"]
     worth = report.js("return document.querySelector('#verdict-box').classList.contains('worth')")
     assert worth == found["verdict"]["worth"]
@@ -194,7 +195,9 @@ def test_no_table_runs_off_on_a_desk_and_the_page_is_short(chromium, pages, name
 def test_a_point_at_chance_is_not_praised(chromium, pages):
     chromium.plain().open(pages["cautious"])
     choose(chromium, "ifair-3-0.1")
-    assert "not clearly better than chance" in chromium.text("#cautions")
+    # Once.
+    assert "not clearly better than chance" in chromium.text("#sentence")
+    assert "not clearly better than chance" not in chromium.text("#cautions")
     assert "consistency is easy when nearly all get the same decision" in chromium.text("#cautions")
     assert chromium.count("#compare .better") == 0
     choose(chromium, "full")
@@ -239,6 +242,7 @@ def test_a_person_stands_with_decisions_peers_and_why_they_are_peers(report):
         job = jobs["labels"][jobs["codes"][j]]
         same = jobs["codes"][i] == jobs["codes"][j]
         assert re.search(r"same [^;]*job|the same in everything", words) if same else f"job {job}" in words
+        assert ("differs in: " in words) == ("the same in everything" not in words)
     assert "by construction" in shown
     score = ours["people"]["score"][i]
     assert (
@@ -437,3 +441,5 @@ def test_on_a_phone_numbers_stand_below_the_names_of_their_points(report):
     )
     assert len(edges[0]) > 2
     assert all(row == edges[0] for row in edges)
+    # Peers need not be scrolled for their scores and distances.
+    assert report.js("const t = document.querySelector('.peers').parentNode; return t.scrollWidth <= t.clientWidth + 1")

@@ -47,8 +47,8 @@ def test_the_command_prints_a_short_table_a_verdict_and_where_the_report_is(tmp_
     assert title == "German Credit: learning, deciding and measuring ..."
     assert steps[0].startswith("    1/13  candidate 1; at most about 0 s left")
     assert steps[-1] == "   13/13  candidate 13"
-    *_, verdict, _, last = outcome.stdout.splitlines()
-    assert verdict == found["verdict"]["sentence"]
+    *_, verdict, scope, _, last = outcome.stdout.splitlines()
+    assert (verdict, scope) == (found["verdict"]["sentence"], found["verdict"]["scope"])
     assert last == f"Report: {folder / 'report.html'}"
     assert sorted(path.name for path in folder.iterdir()) == ["evidence.json", "report.html"]
     check_results(json.loads((folder / "evidence.json").read_text(encoding="utf-8")), EVIDENCE)

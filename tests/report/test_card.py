@@ -117,6 +117,11 @@ def test_the_verdict_and_the_cautions_stand_before_the_measures():
     text = markdown(card(found))
     places = [text.index(said) for said in (chosen["verdict"]["sentence"], "### Caution", "Worth nothing.", "| AUC | ")]
     assert places == sorted(places)
+    # What the verdict says already is not said again; what is to be known besides is.
+    chosen["verdict"] |= {"sentence": "Do not use F: worth nothing.", "besides": [{"tag": "", "text": "Known."}]}
+    said = markdown(card(found)).split("### Caution")[1].split("On ")[0]
+    assert "Known." in said
+    assert "orth nothing" not in said
     assert "Caution" not in markdown(card(small_evidence(), "full"))
 
 

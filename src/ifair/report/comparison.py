@@ -76,7 +76,13 @@ def tabulate_comparison(evidence: Evidence, point: Point) -> list[list[str]]:
 
 
 def number_text(value: float, sign: str = "") -> str:
-    """A number with three decimals, fewer where it is large, as on the page."""
+    """A number with three decimals, fewer where it is large, as on the page.
+
+    Examples
+    --------
+    >>> number_text(0.4567), number_text(-27.076, "+"), number_text(33784.6)
+    ('0.457', '-27.08', '33,785')
+    """
     decimals = next((n for n, limit in ((3, 10), (2, 100), (1, 1000)) if abs(value) < limit), 0)
     return f"{value:{sign},.{decimals}f}"
 
