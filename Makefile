@@ -43,7 +43,7 @@ test-smoke: $(VENV)/.installed-test ## the paper's evaluation in small, and whet
 
 smoke-numbers: $(VENV)/.installed-test ## run the paper's evaluation in small, and keep its numbers as those to compare with: a deliberate change
 	@$(BIN)/ifair reproduce --profile smoke --output ifair-reproduce/smoke-numbers
-	@$(BIN)/python tests/reproduce/test_smoke.py ifair-reproduce/smoke-numbers
+	@PYTHONPATH=tests $(BIN)/python tests/reproduce/test_smoke.py ifair-reproduce/smoke-numbers
 
 test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which must be installed, with its driver
 	@$(PYTEST) -m browser tests/browser
