@@ -111,6 +111,21 @@ def test_another_master_than_that_of_the_session_is_refused(session, X):
     assert same(*(short_fit(X, engine=engine) for engine in (f"spark:{SPARK_MASTER}", "spark")))
 
 
+def test_an_interrupt_while_a_command_is_sent_is_an_interrupt_and_leaves_the_session_as_it_was(session, X):
+    from py4j.protocol import Py4JError
+
+    def send_halfway():
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise Py4JError("Gateway must be connected to send cancel cmd.")  # noqa: B904  # as Py4J raises it
+
+    with pytest.raises(KeyboardInterrupt):
+        spark_session.results_of(session.sparkContext, send_halfway, "interrupted")
+    with open_on("spark", X, 100) as engine:
+        assert engine.sum(lambda block, rows: (len(block),)) == (len(X),)
+
+
 def test_spark_connect_is_refused_with_a_reason():
     connected = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     with pytest.raises(TypeError, match="Spark Connect has no interface; use a session on the cluster itself"):

@@ -130,6 +130,11 @@ def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
     except (Py4JJavaError, PySparkException) as error:
         raise _translate_error(str(getattr(error, "java_exception", error))) from error
     except (Py4JError, ConnectionError, EOFError) as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            # The interrupt came while a command was being sent, and Py4J failed to cancel what it had not sent yet.
+            with suppress(Py4JError, OSError):
+                context.cancelJobsWithTag(tag)
+            raise KeyboardInterrupt from error
         raise ConnectionError(f"engine='spark': the Spark session was lost ({error})") from error
     except BaseException:
         context.cancelJobsWithTag(tag)
