@@ -201,7 +201,7 @@ def _praise(point: Point, reference: Point, utility: str, deleted: str) -> str:
         [f"{abs(one['estimate'] or 0.0):.3f} {side} {what}" for what, one in besides.items() if one["word"] == word]
         for word, side in (("better", "more"), ("worse", "less"))
     )
-    with_penalty = f" Compared with a tuned penalty besides: {' and '.join((*more, *less))}." if less else ""
+    with_penalty = f" Against deleting with a tuned penalty: {' and '.join((*more, *less))}." if less else ""
     return f"Worth it: {gained}, compared with deleting {deleted}{price}.{with_penalty}"
 
 
