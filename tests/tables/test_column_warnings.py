@@ -172,6 +172,14 @@ def test_a_number_in_step_with_the_target_is_named(rng):
     assert [line.split("'")[1] for line in lines] == ["in cents"]
 
 
+def test_every_column_is_looked_through_once_however_many_it_may_tell(monkeypatch):
+    factorize, seen = pd.factorize, []
+    monkeypatch.setattr(pd, "factorize", lambda values: seen.append(getattr(values, "name", None)) or factorize(values))
+    people = pd.DataFrame({name: np.arange(100) % size for name, size in zip("abcde", (2, 3, 5, 7, 4))})
+    warn_of_copies(people, ["a", "b", "c", "d"], ["a", "b"], "e")
+    assert sorted(filter(None, seen)) == ["a", "b", "c", "d", "e"]
+
+
 def test_a_number_absurdly_far_out_is_named_with_its_row(rng):
     hours = np.round(rng.gamma(3, 3, 2500), 1)
     hours[5] = 9999

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_numeric_dtype, is_object_dtype
 
 from ifair.errors import IfairError, name_setting
@@ -118,6 +119,11 @@ TELLS_OF_OTHERS = 0.95
 """A column tells another where its values say so many people right, and so many of those outside the largest group."""
 IN_STEP = 0.999
 """Of the rank correlation of two columns of numbers, one of which is as good as the other."""
+NEARLY_IN_STEP = 0.99
+ENOUGH = 10_000
+"""So many people, from all over the table, tell that two columns are not in step: ranking a million takes its time."""
+
+Codes = NDArray[np.intp]
 
 
 def warn_of_copies(
@@ -125,9 +131,13 @@ def warn_of_copies(
 ) -> list[str]:
     """A sentence for every unprotected attribute that tells a protected column, or the target, (nearly) by itself."""
     lines = []
+    told_by = {told: (frame[told], pd.factorize(frame[told])[0]) for told in (*protected, *filter(None, [target]))}
     for column in attributes:
-        for told in () if column in protected else (*protected, *filter(None, [target])):
-            found = _tell_how(frame[column], frame[told])
+        if column in protected:
+            continue
+        codes = pd.factorize(frame[column])[0]
+        for told, (values, others) in told_by.items():
+            found = _tell_how(frame[column], codes, values, others)
             if found is None:
                 continue
             if told == target:
@@ -140,24 +150,34 @@ def warn_of_copies(
     return lines
 
 
-def _tell_how(column: pd.Series, told: pd.Series) -> str | None:
-    """How well a column tells another of those who have both, in words; None where it does not, or may by chance."""
-    known = (column.notna() & told.notna()).to_numpy()
+def _tell_how(column: pd.Series, codes: Codes, told: pd.Series, others: Codes) -> str | None:
+    """How well a column tells another of those who have both, in words; None where it does not, or may by chance.
+
+    The codes are those of their values, -1 where one is missing.
+    """
+    known = (codes >= 0) & (others >= 0)
     n = int(known.sum())
     if n < max(2 * FEWEST_TELLING, 0.5 * len(told)):
         return None
-    (codes, values), (others, told_values) = (pd.factorize(one[known]) for one in (column, told))
-    if FEWEST_TELLING * len(values) > n:
+    codes, others = (codes, others) if n == len(told) else (codes[known], others[known])
+    sizes = np.bincount(others)
+    n_values, n_told = np.count_nonzero(np.bincount(codes)), np.count_nonzero(sizes)
+    if FEWEST_TELLING * n_values > n:
         numbers = all(is_numeric_dtype(one) and not is_bool_dtype(one) for one in (column, told))
-        if not numbers or FEWEST_TELLING * len(told_values) <= n:
+        if not numbers or FEWEST_TELLING * n_told <= n:
             return None
-        ranks = np.array([one[known].astype(np.float64).rank() for one in (column, told)])
-        same = float(np.corrcoef(ranks)[0, 1])
+        both = pd.DataFrame({"column": column[known], "told": told[known]}).astype(np.float64)
+        some = both.iloc[:: max(1, n // ENOUGH)]
+        if abs(some["column"].corr(some["told"], method="spearman")) < NEARLY_IN_STEP:
+            return None
+        same = float(np.corrcoef(both.rank().to_numpy().T)[0, 1])
         return f"(ranked by either, people stand alike: rank correlation {same:.4f})" if abs(same) >= IN_STEP else None
-    pairs, counts = np.unique(codes.astype(np.int64) * len(told_values) + others, return_counts=True)
-    most = np.zeros(len(values), dtype=np.int64)
-    np.maximum.at(most, pairs // len(told_values), counts)
-    wrong, outside = n - int(most.sum()), n - int(np.bincount(others).max())
+    if n_told - n_values > (1 - TELLS) * n:
+        return None  # a value of the column tells one of the other at most
+    pair, pairs = pd.factorize(codes.astype(np.int64) * len(sizes) + others)
+    most = np.zeros(int(codes.max()) + 1, dtype=np.int64)
+    np.maximum.at(most, pairs // len(sizes), np.bincount(pair))
+    wrong, outside = n - int(most.sum()), n - int(sizes.max())
     if outside < FEWEST_TELLING or wrong > (1 - TELLS) * n or wrong > (1 - TELLS_OF_OTHERS) * outside:
         return None
     return f"of {'all ' if not wrong else f'{n - wrong:,} of '}{n:,} people{' who have both' * (n < len(told))}"
