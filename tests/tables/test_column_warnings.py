@@ -198,6 +198,14 @@ def test_a_number_absurdly_far_out_is_named_with_its_row(rng):
     assert "-1000000 in row 41" in warn_of_far_values(pd.DataFrame({"n": small}), ["n"], categorical=())[0]
 
 
+def test_long_tails_and_amounts_that_few_have_hardly_ever_count_as_far_out():
+    rng = np.random.default_rng(0)
+    tails = {f"income {i}": rng.lognormal(10, 2, 1000) for i in range(50)}
+    rare = {f"gain {i}": np.where(rng.random(1000) < 0.015, rng.lognormal(7, 1.5, 1000), 0) for i in range(50)}
+    for columns in (tails, rare):
+        assert len(warn_of_far_values(pd.DataFrame(columns), columns, categorical=())) <= 3
+
+
 def test_protected_values_that_differ_in_case_and_people_without_one_are_told():
     people = pd.DataFrame({"sex": ["Male", "male ", "female", None] * 10})
     case, missing = warn_of_protected(people, ["sex"], ())

@@ -186,7 +186,7 @@ def _tell_how(column: pd.Series, codes: Codes, told: pd.Series, others: Codes) -
 FEWEST_NUMBERS = 20
 FAR_OUT = 10.0
 """Spreads, from the 1st to the 99th percentile, that a value is beyond these and is hardly true."""
-LONELY = 3.0
+LONELY = 10.0
 """And so many times as far out as all others: long tails have no such gap."""
 SHOWN_FAR = 3
 
