@@ -66,8 +66,9 @@ def report(
     from ifair.report.evidence_page import page
     from ifair.tables.read import check_readable
 
-    # Tables and pages write "most useful".
-    choice = choice.replace(" ", "_")
+    # Tables and pages write "most useful"; ids of points may have spaces of their own.
+    written = choice.replace(" ", "_")
+    choice = written if written in CHOICES else choice
     # What is nearly a named choice is refused before an audit of minutes; whether a point has this id is known after.
     near = nearest_name(choice, CHOICES, 0.8)
     if near is not None and near != choice:
