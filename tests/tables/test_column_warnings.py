@@ -198,6 +198,19 @@ def test_a_number_absurdly_far_out_is_named_with_its_row(rng):
     assert "-1000000 in row 41" in warn_of_far_values(pd.DataFrame({"n": small}), ["n"], categorical=())[0]
 
 
+def test_huge_numbers_are_looked_at_without_a_warning_of_numpy():
+    column = np.r_[np.arange(40.0), 1.5e308, -1e308]
+    (line,) = warn_of_far_values(pd.DataFrame({"n": column}), ["n"], categorical=())
+    assert "1.5e+308 in row 41 and -1e+308 in row 42" in line
+
+
+def test_of_many_values_that_differ_in_case_a_few_are_shown():
+    towns = [f"{first}own {i}" for i in range(50) for first in "Tt"]
+    (line,) = warn_of_protected(pd.DataFrame({"town": towns * 2}), ["town"], ["town"])
+    assert "'Town 0' and 'town 0'" in line
+    assert "; and 45 more: they count as different groups" in line
+
+
 def test_long_tails_and_amounts_that_few_have_hardly_ever_count_as_far_out():
     rng = np.random.default_rng(0)
     tails = {f"income {i}": rng.lognormal(10, 2, 1000) for i in range(50)}

@@ -60,6 +60,9 @@ def warn_of_protected(frame: pd.DataFrame, protected: Iterable[str], keep: Colle
     return lines
 
 
+SHOWN_TWICE = 5
+
+
 def _warn_of_spellings(column: pd.Series) -> list[str]:
     """Protected values that are one but for case and spaces, and people who have none."""
     lines = []
@@ -69,8 +72,10 @@ def _warn_of_spellings(column: pd.Series) -> list[str]:
         spelled.setdefault(" ".join(value.casefold().split()), []).append(value)
     twice = [" and ".join(map(repr, variants)) for variants in spelled.values() if len(variants) > 1]
     if twice:
+        more = f"; and {len(twice) - SHOWN_TWICE} more" if len(twice) > SHOWN_TWICE else ""
         lines.append(
-            f"protected column {column.name!r} holds values that differ in case or spaces alone, {'; '.join(twice)}: "
+            f"protected column {column.name!r} holds values that differ in case or spaces alone, "
+            f"{'; '.join(twice[:SHOWN_TWICE])}{more}: "
             "they count as different groups; write them alike"
         )
     if missing := int(column.isna().sum()):
@@ -204,11 +209,12 @@ def warn_of_far_values(frame: pd.DataFrame, columns: Iterable[str], *, categoric
         ordered, few = np.sort(present.to_numpy()), -(-len(present) // 100)
         low, high = float(ordered[few]), float(ordered[-1 - few])
         ends = np.r_[ordered[:few], ordered[-few:]]
-        steps = np.sort(np.maximum(0.0, np.maximum(low - ends, ends - high)))
-        lonely = (steps[1:] > FAR_OUT * (high - low)) & (steps[1:] >= LONELY * steps[:-1])
-        if high <= low or not lonely.any():
-            continue
-        odd = present[np.maximum(low - present, present - high) >= steps[1:][lonely][0]]
+        with np.errstate(over="ignore"):  # numbers too large to encode are refused in words later
+            steps = np.sort(np.maximum(0.0, np.r_[0.0, np.maximum(low - ends, ends - high)]))
+            lonely = (steps[1:] > FAR_OUT * (high - low)) & (steps[1:] >= LONELY * steps[:-1])
+            if high <= low or not lonely.any():
+                continue
+            odd = present[np.maximum(low - present, present - high) >= steps[1:][lonely][0]]
         shown = " and ".join(f"{value:.10g} in row {int(row) + 1}" for row, value in odd.head(SHOWN_FAR).items())
         more = f" and {len(odd) - SHOWN_FAR} more" if len(odd) > SHOWN_FAR else ""
         lines.append(
