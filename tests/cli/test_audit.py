@@ -168,7 +168,9 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     assert "full data" in done.stderr
     # Of two reports in one folder each has evidence of its own.
     found = json.loads((tmp_path / "words.evidence.json").read_text())
-    assert done.stdout.startswith(f"{found['verdict']['sentence']}\n\nReport: ")
+    verdict = found["verdict"]
+    cautions = "".join(f"Caution: {one['text']}\n" for one in verdict["besides"])
+    assert done.stdout.startswith(f"{verdict['sentence']}\n{cautions}{verdict['scope']}\n\nReport: ")
     # Without --id rows are counted from 1.
     assert found["people"]["truth"] == frame["hired"].iloc[[int(i) - 1 for i in found["people"]["ids"]]].tolist()
     [point] = [p for p in found["points"] if p["family"] == "existing"]

@@ -64,6 +64,7 @@ def report(
         prepare_output(path, "text" if path.suffix == ".md" else "page", *(other for other in pages if other != path))
 
     from ifair.report.evidence_page import page
+    from ifair.report.terminal import verdict_text
     from ifair.tables.read import check_readable
 
     # Tables and pages write "most useful"; ids of points may have spaces of their own.
@@ -96,7 +97,7 @@ def report(
         echo_json({**facts, "choice": _describe_choice(evidence, choice)})
         return
     if "verdict" in evidence:
-        click.echo(f"{make_printable(evidence['verdict']['sentence'])}\n")
+        click.echo(f"{make_printable(verdict_text(evidence['verdict']), lines=True)}\n")
     click.echo(f"Report: {output.resolve()}")
     if kept is not None:
         click.echo(f"Evidence: {kept.resolve()}; `ifair report {kept}` needs no second audit")
