@@ -118,7 +118,10 @@ def attack(auc, low, high):
 def test_a_group_that_is_as_good_as_known_to_the_point_advised_is_told_beside_the_verdict():
     known, unknown = {"family": "masked", **attack(1.0, 0.99, 1.0)}, attack(0.7, 0.6, 0.8)
     [said] = verdict_on(0.8, 0.6, **known)["besides"]
-    assert "“sex” can be guessed with an AUC of 1.000" in said["text"]
+    assert "“sex” can be guessed with an AUC of 1.000: other columns tell it" in said["text"]
+    for family in ("lfr", "existing"):
+        [said] = verdict_on(0.8, 0.6, **known | {"family": family, "blind": False})["besides"]
+        assert said["text"].endswith("1.000: it sees the protected columns, or others that tell them.")
     assert verdict_on(0.8, 0.6, **unknown)["besides"] == []
     # Deleting is advised here, and it is not what sees too much.
     assert verdict_on(0.8, 0.5, **known)["besides"] == []

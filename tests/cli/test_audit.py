@@ -132,6 +132,14 @@ def in_use(tmp_path_factory):
     return folder, frame, json.loads((folder / "evidence.json").read_text())
 
 
+def test_a_card_can_be_about_a_point_whose_id_has_a_space(in_use, tmp_path):
+    folder, _, found = in_use
+    [point] = [p for p in found["points"] if p["family"] == "existing"]
+    assert " " in point["id"]
+    facts = ask("report", folder / "evidence.json", "-o", tmp_path / "page.html", "--card", "--choice", point["id"])
+    assert facts["choice"]["id"] == point["id"]
+
+
 def test_a_model_in_use_is_judged_by_what_it_said(in_use):
     """Of people whose scores and outcomes are those of the table."""
     _, frame, found = in_use
@@ -160,7 +168,9 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     assert "full data" in done.stderr
     # Of two reports in one folder each has evidence of its own.
     found = json.loads((tmp_path / "words.evidence.json").read_text())
-    assert done.stdout.startswith(f"{found['verdict']['sentence']}\n\nReport: ")
+    verdict = found["verdict"]
+    cautions = "".join(f"Caution: {one['text']}\n" for one in verdict["besides"])
+    assert done.stdout.startswith(f"{verdict['sentence']}\n{cautions}{verdict['scope']}\n\nReport: ")
     # Without --id rows are counted from 1.
     assert found["people"]["truth"] == frame["hired"].iloc[[int(i) - 1 for i in found["people"]["ids"]]].tolist()
     [point] = [p for p in found["points"] if p["family"] == "existing"]

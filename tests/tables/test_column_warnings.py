@@ -172,6 +172,14 @@ def test_a_number_in_step_with_the_target_is_named(rng):
     assert [line.split("'")[1] for line in lines] == ["in cents"]
 
 
+def test_every_column_is_looked_through_once_however_many_it_may_tell(monkeypatch):
+    factorize, seen = pd.factorize, []
+    monkeypatch.setattr(pd, "factorize", lambda values: seen.append(getattr(values, "name", None)) or factorize(values))
+    people = pd.DataFrame({name: np.arange(100) % size for name, size in zip("abcde", (2, 3, 5, 7, 4))})
+    warn_of_copies(people, ["a", "b", "c", "d"], ["a", "b"], "e")
+    assert sorted(filter(None, seen)) == ["a", "b", "c", "d", "e"]
+
+
 def test_a_number_absurdly_far_out_is_named_with_its_row(rng):
     hours = np.round(rng.gamma(3, 3, 2500), 1)
     hours[5] = 9999
@@ -188,6 +196,27 @@ def test_a_number_absurdly_far_out_is_named_with_its_row(rng):
     }
     assert warn_of_far_values(pd.DataFrame(harmless), harmless, categorical=["code"]) == []
     assert "-1000000 in row 41" in warn_of_far_values(pd.DataFrame({"n": small}), ["n"], categorical=())[0]
+
+
+def test_huge_numbers_are_looked_at_without_a_warning_of_numpy():
+    column = np.r_[np.arange(40.0), 1.5e308, -1e308]
+    (line,) = warn_of_far_values(pd.DataFrame({"n": column}), ["n"], categorical=())
+    assert "1.5e+308 in row 41 and -1e+308 in row 42" in line
+
+
+def test_of_many_values_that_differ_in_case_a_few_are_shown():
+    towns = [f"{first}own {i}" for i in range(50) for first in "Tt"]
+    (line,) = warn_of_protected(pd.DataFrame({"town": towns * 2}), ["town"], ["town"])
+    assert "'Town 0' and 'town 0'" in line
+    assert "; and 45 more: they count as different groups" in line
+
+
+def test_long_tails_and_amounts_that_few_have_hardly_ever_count_as_far_out():
+    rng = np.random.default_rng(0)
+    tails = {f"income {i}": rng.lognormal(10, 2, 1000) for i in range(50)}
+    rare = {f"gain {i}": np.where(rng.random(1000) < 0.015, rng.lognormal(7, 1.5, 1000), 0) for i in range(50)}
+    for columns in (tails, rare):
+        assert len(warn_of_far_values(pd.DataFrame(columns), columns, categorical=())) <= 3
 
 
 def test_protected_values_that_differ_in_case_and_people_without_one_are_told():

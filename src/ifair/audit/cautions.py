@@ -77,9 +77,12 @@ def _group_known(point: Point) -> tuple[str, str] | None:
         return None
     label = point.get("label", point["name"])
     seen = f"the scores of {label}" if point["family"] == "existing" else f"what {label} sees"
+    why = "it sees the protected columns, or others that tell them."
+    if point["blind"]:
+        why = "other columns tell it, and hiding the protected ones hides little. "
+        why += "Find those columns, and protect them too or leave them out."
     return "group is known", (
-        f"From {seen}, “{attack['partition']}” can be guessed with an AUC of {attack['auc']:.3f}: other columns tell "
-        "it, and hiding the protected ones hides little. Find those columns, and protect them too or leave them out."
+        f"From {seen}, “{attack['partition']}” can be guessed with an AUC of {attack['auc']:.3f}: {why}"
     )
 
 

@@ -64,10 +64,12 @@ def report(
         prepare_output(path, "text" if path.suffix == ".md" else "page", *(other for other in pages if other != path))
 
     from ifair.report.evidence_page import page
+    from ifair.report.terminal import verdict_text
     from ifair.tables.read import check_readable
 
-    # Tables and pages write "most useful".
-    choice = choice.replace(" ", "_")
+    # Tables and pages write "most useful"; ids of points may have spaces of their own.
+    written = choice.replace(" ", "_")
+    choice = written if written in CHOICES else choice
     # What is nearly a named choice is refused before an audit of minutes; whether a point has this id is known after.
     near = nearest_name(choice, CHOICES, 0.8)
     if near is not None and near != choice:
@@ -95,7 +97,7 @@ def report(
         echo_json({**facts, "choice": _describe_choice(evidence, choice)})
         return
     if "verdict" in evidence:
-        click.echo(f"{make_printable(evidence['verdict']['sentence'])}\n")
+        click.echo(f"{make_printable(verdict_text(evidence['verdict']), lines=True)}\n")
     click.echo(f"Report: {output.resolve()}")
     if kept is not None:
         click.echo(f"Evidence: {kept.resolve()}; `ifair report {kept}` needs no second audit")

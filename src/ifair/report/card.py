@@ -164,7 +164,7 @@ def _data(evidence: Evidence) -> list[Block]:
             "" if by is None else f"People are weighted by {by}, in models and measures; they count once in: {once}.",
             parity_words(evidence["settings"].get("parity")).removeprefix("; ").capitalize(),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
-            f"{unknown:,} without a protected value count among the others." if unknown else "",
+            f"{unknown:,} without a protected value count{'s' * (unknown == 1)} among the others." if unknown else "",
         )
         if line
     ]

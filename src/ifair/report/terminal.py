@@ -23,11 +23,11 @@ def audit_text(evidence: Evidence) -> str:
         lines += [f"  {line}" for line in align_rows(tabulate_comparison(evidence, point)).splitlines()]
     lines += [f"left out: {one['name']} ({one['why']})" for one in evidence["left_out"]]
     if "verdict" in evidence:
-        lines += ["", _verdict_text(evidence["verdict"])]
+        lines += ["", verdict_text(evidence["verdict"])]
     return "\n".join(lines)
 
 
-def _verdict_text(verdict: Verdict) -> str:
+def verdict_text(verdict: Verdict) -> str:
     """The verdict, what to know besides, and what it is about; evidence of earlier releases has the first alone."""
     cautions = [f"Caution: {one['text']}" for one in verdict.get("besides", [])]
     return "\n".join(filter(None, [verdict["sentence"], *cautions, verdict.get("scope")]))
@@ -70,7 +70,7 @@ def summary_text(evidence: Evidence) -> str:
         f"Consistency of ranks: how alike the scores of like people are. {explained} if only {changed} does.",
     ]
     if "verdict" in evidence:
-        parts.append(_verdict_text(evidence["verdict"]))
+        parts.append(verdict_text(evidence["verdict"]))
     return "\n\n".join(parts)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_numeric_dtype, is_object_dtype
 
 from ifair.errors import IfairError, name_setting
@@ -59,6 +60,9 @@ def warn_of_protected(frame: pd.DataFrame, protected: Iterable[str], keep: Colle
     return lines
 
 
+SHOWN_TWICE = 5
+
+
 def _warn_of_spellings(column: pd.Series) -> list[str]:
     """Protected values that are one but for case and spaces, and people who have none."""
     lines = []
@@ -68,8 +72,10 @@ def _warn_of_spellings(column: pd.Series) -> list[str]:
         spelled.setdefault(" ".join(value.casefold().split()), []).append(value)
     twice = [" and ".join(map(repr, variants)) for variants in spelled.values() if len(variants) > 1]
     if twice:
+        more = f"; and {len(twice) - SHOWN_TWICE} more" if len(twice) > SHOWN_TWICE else ""
         lines.append(
-            f"protected column {column.name!r} holds values that differ in case or spaces alone, {'; '.join(twice)}: "
+            f"protected column {column.name!r} holds values that differ in case or spaces alone, "
+            f"{'; '.join(twice[:SHOWN_TWICE])}{more}: "
             "they count as different groups; write them alike"
         )
     if missing := int(column.isna().sum()):
@@ -118,6 +124,11 @@ TELLS_OF_OTHERS = 0.95
 """A column tells another where its values say so many people right, and so many of those outside the largest group."""
 IN_STEP = 0.999
 """Of the rank correlation of two columns of numbers, one of which is as good as the other."""
+NEARLY_IN_STEP = 0.99
+ENOUGH = 10_000
+"""So many people, from all over the table, tell that two columns are not in step: ranking a million takes its time."""
+
+Codes = NDArray[np.intp]
 
 
 def warn_of_copies(
@@ -125,9 +136,13 @@ def warn_of_copies(
 ) -> list[str]:
     """A sentence for every unprotected attribute that tells a protected column, or the target, (nearly) by itself."""
     lines = []
+    told_by = {told: (frame[told], pd.factorize(frame[told])[0]) for told in (*protected, *filter(None, [target]))}
     for column in attributes:
-        for told in () if column in protected else (*protected, *filter(None, [target])):
-            found = _tell_how(frame[column], frame[told])
+        if column in protected:
+            continue
+        codes = pd.factorize(frame[column])[0]
+        for told, (values, others) in told_by.items():
+            found = _tell_how(frame[column], codes, values, others)
             if found is None:
                 continue
             if told == target:
@@ -140,24 +155,34 @@ def warn_of_copies(
     return lines
 
 
-def _tell_how(column: pd.Series, told: pd.Series) -> str | None:
-    """How well a column tells another of those who have both, in words; None where it does not, or may by chance."""
-    known = (column.notna() & told.notna()).to_numpy()
+def _tell_how(column: pd.Series, codes: Codes, told: pd.Series, others: Codes) -> str | None:
+    """How well a column tells another of those who have both, in words; None where it does not, or may by chance.
+
+    The codes are those of their values, -1 where one is missing.
+    """
+    known = (codes >= 0) & (others >= 0)
     n = int(known.sum())
     if n < max(2 * FEWEST_TELLING, 0.5 * len(told)):
         return None
-    (codes, values), (others, told_values) = (pd.factorize(one[known]) for one in (column, told))
-    if FEWEST_TELLING * len(values) > n:
+    codes, others = (codes, others) if n == len(told) else (codes[known], others[known])
+    sizes = np.bincount(others)
+    n_values, n_told = np.count_nonzero(np.bincount(codes)), np.count_nonzero(sizes)
+    if FEWEST_TELLING * n_values > n:
         numbers = all(is_numeric_dtype(one) and not is_bool_dtype(one) for one in (column, told))
-        if not numbers or FEWEST_TELLING * len(told_values) <= n:
+        if not numbers or FEWEST_TELLING * n_told <= n:
             return None
-        ranks = np.array([one[known].astype(np.float64).rank() for one in (column, told)])
-        same = float(np.corrcoef(ranks)[0, 1])
+        both = pd.DataFrame({"column": column[known], "told": told[known]}).astype(np.float64)
+        some = both.iloc[:: max(1, n // ENOUGH)]
+        if abs(some["column"].corr(some["told"], method="spearman")) < NEARLY_IN_STEP:
+            return None
+        same = float(np.corrcoef(both.rank().to_numpy().T)[0, 1])
         return f"(ranked by either, people stand alike: rank correlation {same:.4f})" if abs(same) >= IN_STEP else None
-    pairs, counts = np.unique(codes.astype(np.int64) * len(told_values) + others, return_counts=True)
-    most = np.zeros(len(values), dtype=np.int64)
-    np.maximum.at(most, pairs // len(told_values), counts)
-    wrong, outside = n - int(most.sum()), n - int(np.bincount(others).max())
+    if n_told - n_values > (1 - TELLS) * n:
+        return None  # a value of the column tells one of the other at most
+    pair, pairs = pd.factorize(codes.astype(np.int64) * len(sizes) + others)
+    most = np.zeros(int(codes.max()) + 1, dtype=np.int64)
+    np.maximum.at(most, pairs // len(sizes), np.bincount(pair))
+    wrong, outside = n - int(most.sum()), n - int(sizes.max())
     if outside < FEWEST_TELLING or wrong > (1 - TELLS) * n or wrong > (1 - TELLS_OF_OTHERS) * outside:
         return None
     return f"of {'all ' if not wrong else f'{n - wrong:,} of '}{n:,} people{' who have both' * (n < len(told))}"
@@ -166,7 +191,7 @@ def _tell_how(column: pd.Series, told: pd.Series) -> str | None:
 FEWEST_NUMBERS = 20
 FAR_OUT = 10.0
 """Spreads, from the 1st to the 99th percentile, that a value is beyond these and is hardly true."""
-LONELY = 3.0
+LONELY = 10.0
 """And so many times as far out as all others: long tails have no such gap."""
 SHOWN_FAR = 3
 
@@ -184,11 +209,12 @@ def warn_of_far_values(frame: pd.DataFrame, columns: Iterable[str], *, categoric
         ordered, few = np.sort(present.to_numpy()), -(-len(present) // 100)
         low, high = float(ordered[few]), float(ordered[-1 - few])
         ends = np.r_[ordered[:few], ordered[-few:]]
-        steps = np.sort(np.maximum(0.0, np.maximum(low - ends, ends - high)))
-        lonely = (steps[1:] > FAR_OUT * (high - low)) & (steps[1:] >= LONELY * steps[:-1])
-        if high <= low or not lonely.any():
-            continue
-        odd = present[np.maximum(low - present, present - high) >= steps[1:][lonely][0]]
+        with np.errstate(over="ignore"):  # numbers too large to encode are refused in words later
+            steps = np.sort(np.maximum(0.0, np.r_[0.0, np.maximum(low - ends, ends - high)]))
+            lonely = (steps[1:] > FAR_OUT * (high - low)) & (steps[1:] >= LONELY * steps[:-1])
+            if high <= low or not lonely.any():
+                continue
+            odd = present[np.maximum(low - present, present - high) >= steps[1:][lonely][0]]
         shown = " and ".join(f"{value:.10g} in row {int(row) + 1}" for row, value in odd.head(SHOWN_FAR).items())
         more = f" and {len(odd) - SHOWN_FAR} more" if len(odd) > SHOWN_FAR else ""
         lines.append(

@@ -62,7 +62,6 @@ def compare_kinds(case: Case) -> dict[str, Any]:
 def _move_back(parts: Split) -> Split:
     """The parts with columns scaled to unit variance, and their zero where the table has it."""
     encoder = parts.train.encoder
-    assert encoder is not None
     zero = encoder.mean_ / encoder.scale_
     train, validation, test = (replace(part, X=part.X + zero) for part in parts)
     return replace(parts, train=train, validation=validation, test=test)
