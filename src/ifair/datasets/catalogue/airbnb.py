@@ -234,7 +234,8 @@ def load_airbnb(
 
 def name_queries(frame: pd.DataFrame, columns: Sequence[str], smallest: int) -> pd.Series:
     """Name the ranking of every listing by its values of these columns; missing where it is too short."""
-    name = frame[list(columns)].astype(str).agg(" / ".join, axis=1)
+    text = frame[list(columns)].astype(str)
+    name = text.iloc[:, 0].str.cat(text.iloc[:, 1:], sep=" / ")
     listings = name.map(name.value_counts())
     return name.where(listings >= smallest).astype("category").rename("query")
 
