@@ -482,7 +482,8 @@ def test_a_saved_model_says_the_same_of_newcomers_and_batches_and_has_no_form_in
     batch, expected = (m.decide(people, n=30) for m in (again, model))
     np.testing.assert_array_equal(batch.selected, expected.selected)
     assert batch.explain(0) == expected.explain(0)
-    assert ifair.score(again, people.iloc[3]) == scores[3]
+    # A row alone and among others: a product of the linear model may round otherwise.
+    assert ifair.score(again, people.iloc[3]) == pytest.approx(scores[3], rel=1e-14)
     name = type(model).__name__
     assert ifair.inspect(tmp_path / "m.ifair")["steps"][0]["type"].endswith(name)
     pytest.importorskip("skl2onnx")
