@@ -93,9 +93,11 @@ def _turned_round(point: Point, deleted: Point, advised: Point, least: float) ->
         now, was = ((one.get("graders", {}).get(way) or {}).get("ranks") for one in (judged, deleted))
         return (0.0, 0.0, 0.0) if now is None or was is None else (sign * (now - was), now, was)
 
+    if gain("similarity")[0] < least:
+        return None
     for way, words in OTHER_PEERS.items():
         other, now, was = gain(way)
-        if gain("similarity")[0] >= least and other <= -least:
+        if other <= -least:
             return "depends on who is like whom", (
                 f"It depends on who counts as like whom: {words}, the consistency of ranks of "
                 f"{judged.get('label', judged['name'])} is {now:.3f}, with the columns deleted {was:.3f}."

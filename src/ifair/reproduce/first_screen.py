@@ -23,7 +23,6 @@ from ifair.report.blocks import (
 from ifair.reproduce import labels
 from ifair.reproduce.experiment import JUDGED
 from ifair.reproduce.experiments import classification_task, ifair_readings
-from ifair.reproduce.experiments.ifair_readings import LONGER
 from ifair.reproduce.tradeoff import FAIRNESS, OURS, TradeOff
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, is_clear
 from ifair.results import Results
@@ -134,11 +133,8 @@ def _tell_fits(results: Results) -> list[Line]:
 
 def _tell_longer(results: Results) -> str:
     """What ending the searches later changes, if that was measured: on the dataset where it is most."""
-    found = {
-        dataset: by["ifair-b"]["kinds"][LONGER][FAIRNESS]["change"]["mean"]
-        for dataset, by in ifair_readings.EXPERIMENT.find(results).items()
-        if LONGER in by["ifair-b"]["kinds"]
-    }
+    kinds = {dataset: by["ifair-b"]["kinds"] for dataset, by in ifair_readings.EXPERIMENT.find(results).items()}
+    found = {dataset: by[ifair_readings.LONGER][FAIRNESS]["change"]["mean"] for dataset, by in kinds.items()}
     if not found:
         return ""
     most = max(found, key=lambda dataset: abs(found[dataset]))
