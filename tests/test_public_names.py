@@ -74,3 +74,14 @@ def test_pages_and_examples_import_public_names_only():
     names = {f"{module}.{name}" for module, *names in imports for name in re.findall(r"\w+", "".join(names))}
     assert len(names) > 30
     assert [name for name in sorted(names) if id(import_name(name)) not in documented] == []
+
+
+def test_what_docstrings_and_pages_refer_to_exists():
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    names = set(re.findall(r":\w+:`~?(ifair\.[\w.]+)`", code))
+    assert len(names) > 50
+    assert [name for name in sorted(names) if import_name(name) is None] == []
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+    files = set(re.findall(r"`((?:src|tests|benchmarks|examples)/[\w/.]+)`", pages))
+    assert files
+    assert [file for file in sorted(files) if not (ROOT / file).exists()] == []

@@ -126,7 +126,7 @@ def test_nothing_is_kept_of_batches_other_distances_and_large_tables(rng, monkey
     roomy.batch_bytes = 2**20
     assert keep_pairs(roomy, kernel_of(X)) is None
     assert keep_pairs(LocalEngine(X), MinkowskiPairs(np.arange(6), 6, 3.0)) is None
-    monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 8 * M * (2 * 5 + euclidean_pairs.COPIES * (K + 2)))
+    monkeypatch.setattr("ifair.engines.engine.LocalEngine.room", 8 * M * (2 * 5 + euclidean_pairs.COPIES * (K + 2)))
     assert keep_pairs(LocalEngine(X), kernel_of(X)) is not None
     assert keep_pairs(LocalEngine(X), kernel_of(X, weighted=False)) is None
     assert keep_pairs(LocalEngine(X), kernel_of(X), DRAWN) is None
@@ -141,7 +141,7 @@ def test_a_fit_takes_the_same_steps_where_nothing_is_kept(rng, monkeypatch, opti
     X = draw_categories(rng)
     model = IFair(K, protected=[0], n_restarts=1, max_iter=4, random_state=0, **options)
     kept = model.fit(X, sample_weight=weights).prototypes_
-    monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 0)
+    monkeypatch.setattr("ifair.engines.engine.LocalEngine.room", 0)
     np.testing.assert_allclose(kept, model.fit(X, sample_weight=weights).prototypes_, rtol=1e-7, atol=1e-9)
 
 

@@ -62,7 +62,7 @@ def with_strength(model, strength, **others):
 
 
 def graph_of(model, people):
-    """The graph of the issue, from the neighbours, without `ifair.graph`."""
+    """The graph of the neighbours, without `ifair.graph`."""
     indices = model.similarity_.neighbours(people.drop(columns=ROLES)).indices
     A = np.zeros((len(people), len(people)))
     for i, row in enumerate(indices):

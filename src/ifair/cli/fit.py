@@ -8,6 +8,7 @@ import click
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
 from ifair.cli.audit_options import estimator_option, find_parity, parity_options, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.fit_summary import describe_model, describe_training
 from ifair.cli.output import (
     INPUT,
     echo_json,
@@ -21,8 +22,6 @@ from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import list_given, make_printable, tell_warnings, warn
 from ifair.errors import IfairError
 
-TOP_WEIGHTS = 5
-MOST_CLASSES = 6
 MOST_FLIPPED = 2_000
 """People whose protected attributes are swapped, at most."""
 
@@ -165,7 +164,7 @@ def fit(
         },
         "candidate": {"name": recipe["candidate"].name, **recipe["candidate"].to_data()},
         "settings": {**recipe["solver"], "seed": recipe["seed"], **recipe["about"]},
-        "training": _describe_training(trained),
+        "training": describe_training(trained),
         **({} if people.target is None else {"decision": limit, "flips": _count_flips(trained, learned_from, limit)}),
     }
     with explain_write_errors(output), tell_warnings():
@@ -173,7 +172,7 @@ def fit(
     if as_json:
         echo_json({"model": str(output), **about, "warnings": checked.warnings})
     else:
-        click.echo("\n".join(_describe_model(about)))
+        click.echo("\n".join(describe_model(about)))
         click.echo(f"\nModel: {output}")
 
 
@@ -324,90 +323,3 @@ def _count_flips(trained: Any, people: Any, decision: dict[str, Any]) -> dict[st
             was, now = (own, changed) if limit is None else (scores > limit for scores in (own, changed))
             moved = float((~np.isnan(changed) & (was != now)).any(axis=0).mean())
     return {"people": len(some), "looked_at": looked_at, extent: moved}
-
-
-def _describe_training(trained: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if trained.consistent:
-        model = trained.estimator
-        alike = model.similarity_.to_dict()
-        found = {"reference": len(model.reference_scores_), "gap": float(model.gap_), "similarity": alike}
-    steps = trained.pipeline.named_steps
-    fair = steps.get("fair")
-    if not hasattr(fair, "alpha_"):
-        return found
-    names = [str(name) for name in fair.feature_names_in_]
-    order = (-fair.alpha_).argsort(kind="stable")
-    return found | {
-        "loss": float(fair.loss_),
-        "utility_loss": float(getattr(fair, "utility_loss_", fair.loss_)),
-        "fairness_loss": float(getattr(fair, "fairness_loss_", 0.0)),
-        "iterations": int(fair.n_iter_),
-        "converged": bool(fair.converged_),
-        "weights": {names[j]: float(fair.alpha_[j]) for j in order},
-        "protected_columns": [name for name, is_so in zip(names, fair.protected_mask_) if is_so],
-    }
-
-
-def _describe_model(about: dict[str, Any]) -> list[str]:
-    """What was learned, in lines."""
-    data, learned, roles = about["data"], about["training"], about["roles"]
-    lines = [f"{data['records']} people, {len(data['attributes'])} attributes: {about['candidate']['name']}"]
-    if "weighted_by" in data:
-        lines.append(f"people are weighted by {data['weighted_by']!r}")
-    if "weights" in learned:
-        weights = learned["weights"]
-        # What a tuning says is learned as it was judged.
-        hint = "; that is how it was tuned" if "tuning" in about["settings"] else "; raise --max-iter"
-        end = f"{'converged' if learned['converged'] else 'NOT converged'} after {learned['iterations']} iterations"
-        end += "" if learned["converged"] else hint
-        lines += [
-            f"loss {learned['loss']:.4g}: utility {learned['utility_loss']:.4g}, fairness "
-            f"{learned['fairness_loss']:.4g}; {end}",
-            "columns that count most in distances:",
-            *(f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]),
-        ]
-    if "consistent" in about["settings"] and data["outcome"] != "classification":
-        share, strength = about["settings"]["consistent"], about["candidate"]["post"]["strength"]
-        lines.append(f"strength {share:g} of the range of {roles['target']!r} is {strength:,.6g} in its units")
-    if "reference" in learned:
-        lines.append(f"newcomers are compared with {learned['reference']} of them")
-    named = make_printable(", ".join(roles["protected"]))
-    if set(roles["protected"]) & set(data["looks_at"]):
-        weights = learned.get("weights", {})
-        share = sum(weights.get(name, 0.0) for name in learned.get("protected_columns", []))
-        of_all = f": weight {share:.3g} of {sum(weights.values()):.3g} in all" if weights else ""
-        lines.append(f"protected columns ({named}) are looked at{of_all}; --freeze leaves them out")
-    else:
-        lines.append(f"protected columns ({named}): not looked at")
-    # What was left out unasked was told in a warning, with how to keep it.
-    asked = roles.get("ignore", [])
-    lines += [f"left out: {name!r} {why}" for name, why in data["left_out"].items() if name in asked]
-    return [*lines, *_describe_decisions(about)] if data["outcome"] else lines
-
-
-def _describe_decisions(about: dict[str, Any]) -> list[str]:
-    roles, flips, decision = about["roles"], about["flips"], about["decision"]
-    if "mean_move" in flips:
-        said = f"scores move by {flips['mean_move']:.3g} on average" if flips["looked_at"] else "no score moves"
-    else:
-        said = f"{100 * flips['share']:.1f} % of decisions change"
-    limit = "" if decision["threshold"] is None else f", positive above {decision['threshold']:.4g}"
-    if classes := about["data"].get("classes"):
-        limit = f", of {len(classes)} classes ({make_printable(', '.join(classes[:MOST_CLASSES]))}" + (
-            ")" if len(classes) <= MOST_CLASSES else ", ...)"
-        )
-    seen = {"masked": "the unprotected columns", "full": "all columns"}.get(about["candidate"]["method"], "it")
-    lines = [
-        f"a {about['candidate']['model']} model of {roles['target']!r} is trained on {seen}{limit}",
-        f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
-        + (", where people are decided about one by one" if "parity" in decision else "")
-        + ("" if flips["looked_at"] else ", by construction"),
-    ]
-    if "parity" in decision:
-        whom = "" if decision["parity"] == "selection" else " of those expected to be positive"
-        lines.append(
-            f"`ifair decide` selects every group of {make_printable(decision['groups'])!r} at the same rate{whom}, "
-            "which uses the group; scores and decisions one by one do not"
-        )
-    return lines

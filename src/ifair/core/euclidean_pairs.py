@@ -30,7 +30,7 @@ from ifair.core.arrays import (
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Part, Term
 from ifair.core.pairs import PairKernel, PairWeights, TileSums
-from ifair.engines.engine import ALIGNED, Engine, LocalEngine, add_in_order, tiles
+from ifair.engines.engine import ALIGNED, Engine, add_in_order, tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,7 +443,7 @@ def keep_pairs(
     Landmarks are given by their positions, shape (L,). Weights, shapes (M,) and (L,), say how much every record and
     every landmark counts, landmarks 1 on average.
     """
-    if not isinstance(engine, LocalEngine) or engine.batch_bytes or type(kernel) is not EuclideanPairs:
+    if engine.batch_bytes or type(kernel) is not EuclideanPairs:
         return None
     M, L, dtype = engine.n_records, 0 if landmarks is None else len(landmarks), np.dtype(kernel.dtype)
     n_distances = 0 if kernel.weighted else M * L or M * M

@@ -35,6 +35,9 @@ class Engine(ABC):
     batch_bytes: int = 0
     """What the arrays of many fits, evaluated at once, may take; 0 where that takes as long as one after the other."""
 
+    room: int = 0
+    """Bytes that terms of all fits may keep beside the records, from one evaluation to the next."""
+
     recorded: bool = False
     """Whether :meth:`evaluate` records a function, so that arrays of every new shape cost a recording."""
 
@@ -108,6 +111,8 @@ class LocalEngine(Engine):
     Use as a context manager, so that the threads end with the work.
     """
 
+    room = 256 * 2**20
+
     def __init__(
         self,
         X: NDArray[np.floating[Any]],
@@ -120,7 +125,6 @@ class LocalEngine(Engine):
         self.X = X
         self.n_records = len(X)
         self.block_rows, self.tile_rows = block_rows, tile_rows
-        self.room = KEPT_BYTES
         self._sparse = split_departures(X, blocks(len(X), SPARSE_BLOCK_ROWS)) if sparse else None
         if self._sparse is not None:
             self.block_rows = SPARSE_BLOCK_ROWS
@@ -148,9 +152,6 @@ class LocalEngine(Engine):
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         return np.asarray(self.X[indices], dtype=np.float64)
 
-
-KEPT_BYTES = 256 * 2**20
-"""What terms of all fits may keep beside the records from one evaluation to the next."""
 
 SPARSE_BLOCK_ROWS = 16_384
 """Sparse records need no cache; losses that ask for all memberships first have them at once if there is one block."""

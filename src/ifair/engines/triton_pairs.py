@@ -62,9 +62,9 @@ NOISE = 4.0
 class FusedSide:
     """High and low parts lie side by side, shape (rows, 2 columns), padded to widths that tensor cores like.
 
-    As in :class:`ifair.core.pairs.EuclideanSide` a product of left and right is one of vectors less half the squared
-    norm of the right one: two columns on the right hold that, and the left ones what they are to be multiplied by.
-    The right ones also have a column of ones, which sums up what they are multiplied by.
+    As in :class:`ifair.core.euclidean_pairs.EuclideanSide` a product of left and right is one of vectors less half the
+    squared norm of the right one: two columns on the right hold that, and the left ones what they are to be multiplied
+    by. The right ones also have a column of ones, which sums up what they are multiplied by.
     """
 
     left: torch.Tensor

@@ -47,9 +47,9 @@ def consistency(
     k : int, default=10
         Number of neighbours, by default that of ``similarity``; a person is not a neighbour of theirs.
     neighbours : int array of shape (M, k) or Peers, optional
-        Instead of ``X``: what :func:`nearest_neighbours` or :meth:`ifair.Similarity.neighbours` found, so that many
-        methods share one search. -1 stands for nobody within reach; people without any neighbour are left out of the
-        mean. Who is among their own neighbours is an error.
+        Instead of ``X``: what :func:`ifair.metrics.nearest_neighbours` or :meth:`ifair.Similarity.neighbours` found, so
+        that many methods share one search. -1 stands for nobody within reach; people without any neighbour are left
+        out of the mean. Who is among their own neighbours is an error.
     similarity : Similarity, optional
         Who is like whom in the table ``X``: one that is fitted.
     kind : {"auto", "label", "score"}, default="auto"

@@ -1,5 +1,6 @@
 """Estimators with prototypes: how one or many of them are fitted to their tables, and how they represent records."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -51,7 +52,7 @@ class Fits(NamedTuple):
     sample_weight: Any = None
 
 
-class PrototypeModel(TransformerMixin, BaseEstimator):
+class PrototypeModel(TransformerMixin, BaseEstimator, ABC):
     """A transformer that represents records by learned prototypes.
 
     Subclasses have the parameters below, and say what is checked, minimised and kept.
@@ -97,28 +98,28 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     def _representer(self, output: str) -> RowMap:
         return Representer(self._mapping(), self.prototypes_, self.alpha_, output)
 
+    @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work, before any data are looked at."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _examine(self, table: Table, X: Any) -> Any:
         """Refuse a table that cannot be fitted; what :meth:`_task` must know of it besides."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _weights(self, n_features: int, report: bool = False) -> tuple[float | None, ...]:
         """The weights of the terms, in the order of the terms.
 
         None for a term that is left out of the search; losses that are only reported have it too.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def _task(self, engine: Engine, table: Table, known: Any) -> Task:
         """What is to be minimised, and from where."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _keep_losses(self, solution: Solution, reported: Losses) -> None:
         """Set the attributes that only fits of this model have."""
-        raise NotImplementedError
 
     def _fit(self, X: Any, **beside: Any) -> Self:
         self._check_parameters()
