@@ -30,7 +30,8 @@ from ifair.core.lbfgs import LIVE
 from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs
-from ifair.core.solve import PATIENCE, Problem, minimise_many
+from ifair.core.problem import Problem
+from ifair.core.solve import PATIENCE, minimise_many
 from ifair.data import Dataset, load_credit
 from ifair.encode import columns_of
 from ifair.engines.engine import Engine

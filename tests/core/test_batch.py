@@ -13,7 +13,8 @@ from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import AllPairs, Landmarks
-from ifair.core.solve import Problem, losses_at, mean_memberships_at, minimise_many
+from ifair.core.problem import Problem
+from ifair.core.solve import losses_at, mean_memberships_at, minimise_many
 from ifair.engines.engine import LocalEngine
 
 from devices import open_torch

@@ -10,9 +10,11 @@ import pytest
 from refusals import must_raise
 
 from ifair.core import solve
+from ifair.core.batch import round_up
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Losses
-from ifair.core.solve import Problem, ladder, minimise_many
+from ifair.core.problem import Problem
+from ifair.core.solve import minimise_many
 from ifair.engines.engine import LocalEngine
 
 PACKING = Packing(1, 2, np.zeros(2, dtype=bool))
@@ -371,7 +373,7 @@ def test_a_problem_without_a_loss_at_any_start_is_told_and_the_others_are_solved
 def test_where_calls_are_recorded_sizes_are_few_and_only_what_is_still_called_is_remembered():
     asked, engine, most = {}, Remembering(recorded=True), []
     solve_together(problems(), asked=asked, engine=engine, before=lambda: most.append(len(engine.remembered)))
-    assert {len(rows) for rows in asked[0]} <= {9, *(ladder(n) for n in range(1, 9))}
+    assert {len(rows) for rows in asked[0]} <= {9, *(round_up(n) for n in range(1, 9))}
     assert max(most) == len(GROUPS)
     assert not engine.remembered
 
@@ -467,7 +469,7 @@ def test_a_signal_while_searches_are_at_work_ends_them():
     assert any(solution.stopped == "interrupted" for solution, _ in found)
 
 
-def test_rungs_of_the_ladder_are_few_and_at_most_a_third_above_what_is_wanted():
-    rungs = {n: ladder(n) for n in range(1, 1025)}
+def test_numbers_are_rounded_up_to_few_others_and_by_at_most_a_third():
+    rungs = {n: round_up(n) for n in range(1, 1025)}
     assert all(n <= rung <= n * 4 / 3 for n, rung in rungs.items())
     assert len(set(rungs.values())) <= 36

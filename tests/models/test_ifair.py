@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from ifair import Encoder, IFair
-from ifair.core.solve import Progress
+from ifair.core.problem import Progress
 from ifair.errors import IfairError
 from ifair.models.progress import ProgressBar
 

@@ -5,17 +5,18 @@ The searches themselves are those of :mod:`ifair.core.lbfgs`.
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ifair.core.arrays import Array
-from ifair.core.batch import Batch, form_batches
+from ifair.core.batch import Batch, form_batches, round_up
 from ifair.core.lbfgs import VECTORS, Floats, Functions, Minimiser
 from ifair.core.mapping import Packing, Parameters, mean_memberships
 from ifair.core.objective import Losses, Objective, OneObjective
+from ifair.core.problem import Problem, Progress, Result, Solution
 
 PATIENCE = 10
 """Iterations over which the loss must fall by a relative ``tol``; single steps of L-BFGS are too uneven to judge."""
@@ -34,69 +35,6 @@ MOST_SEARCHES = 1024
 
 IN_TURN = 25
 """Evaluations of a problem by itself before it is the next one's turn: its past steps stay in the processor's cache."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What an observer of a fit is told after every iteration."""
-
-    restart: int
-    iteration: int
-    loss: float
-    gradient_norm: float
-    fall: float = np.inf
-    """Share of itself by which the loss fell over the last ten iterations; infinite before."""
-
-
-Observer = Callable[[Progress], None]
-"""Called after every iteration; raising StopIteration ends the fit with the best solution so far."""
-
-
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """Where a minimisation ended.
-
-    ``stopped`` says why: "converged", "max_iter", "stalled" (no step along the search direction lowers the loss any
-    more, though the gradient is not zero), "undefined" (the loss is no number at any start), "callback" or
-    "interrupted".
-    """
-
-    parameters: Parameters
-    losses: Any
-    n_iter: int
-    stopped: str
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A fit: every start is tried for a while, then the best one goes on.
-
-    Parameters
-    ----------
-    objective : Objective
-    starts : sequence of Parameters
-    packing : Packing
-    max_iter : int
-        Most iterations of the best start; others have at most ``TRIAL_ITERATIONS``.
-    tol : float
-        Converged when the loss fell by less than this share of itself (or of a hundredth of the first loss, if that
-        is more) over the last ten iterations.
-    observer : callable, optional
-    rehearsal : Problem, optional
-        The same on few records; its solution is the start.
-    """
-
-    objective: Objective
-    starts: Sequence[Parameters]
-    packing: Packing
-    max_iter: int
-    tol: float
-    observer: Observer | None = None
-    rehearsal: "Problem | None" = None
-
-
-Result = tuple[Solution, list[float]]
-"""The best solution found, and the loss that each start reached; starts that were never begun are NaN."""
 
 
 def solve(problems: Sequence[Problem]) -> list[Result | None]:
@@ -223,7 +161,7 @@ def minimise_many(
     for numbers in groups:
         assert batch is not None
         share = max(1, most // len(groups))
-        lines.append(_Line([_together(fits, some, batch) for some in _portions(fits, numbers, share)]))
+        lines.append(_Line([_form_group(fits, some, batch) for some in _divide_fits(fits, numbers, share)]))
     waiting, running = lines[most:], lines[:most]
     interrupted = False
     try:
@@ -399,7 +337,7 @@ class _Group:
         """Leave out searches that are over, once they are many."""
         needed = self.needed
         recorded = self.functions.engine.recorded
-        size = ladder(max(len(needed), self.functions.fewest)) if recorded else len(needed)
+        size = round_up(max(len(needed), self.functions.fewest)) if recorded else len(needed)
         if not needed or size > SHRINK_BELOW * len(self.searches):
             return
         # Where a recording is for more than are left, some that are over stand in.
@@ -460,14 +398,14 @@ class _Line:
             group.collect()
 
 
-def _together(
+def _form_group(
     fits: Sequence[_Fit], numbers: list[int], batch: Callable[[list[int]], Functions]
 ) -> tuple[list[_Search], Functions]:
     rows = [(number, search) for number in numbers for search in fits[number].searches]
     return [search for _, search in rows], batch([number for number, _ in rows])
 
 
-def _portions(fits: Sequence[_Fit], numbers: list[int], most: int) -> list[list[int]]:
+def _divide_fits(fits: Sequence[_Fit], numbers: list[int], most: int) -> list[list[int]]:
     """Numbers of fits, divided so that no portion has more searches than may be, or else one fit."""
     portions: list[list[int]] = [[]]
     n_searches = 0
@@ -482,15 +420,3 @@ def _portions(fits: Sequence[_Fit], numbers: list[int], most: int) -> list[list[
 
 SHRINK_BELOW = 0.75
 """Share of the searches of a group below which it is made smaller; every size takes time to set up."""
-
-
-def ladder(n: int) -> int:
-    """The next number with no more than three binary digits that count: few recordings serve all numbers of fits.
-
-    Examples
-    --------
-    >>> [ladder(n) for n in (1, 7, 9, 17, 51, 153)]
-    [1, 7, 10, 20, 56, 160]
-    """
-    step = 1 << max(n.bit_length() - 3, 0)
-    return -(-n // step) * step

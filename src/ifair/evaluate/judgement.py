@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from ifair.metrics import adversary, certify, nearest_neighbours, share_at_k, tr
 from ifair.metrics.arguments import average
 from ifair.metrics.corrected import differ_at_rate, differ_in_rank
 from ifair.metrics.individual import compare_with_neighbours
+from ifair.results import Attack, Certificate, JudgedMeasures, Number, Partition, Worst
 
 ADVERSARY_FOLDS = 5
 MOST_ATTACKED = 5_000
@@ -90,11 +91,9 @@ class Judgement:
         gaps = {f"gap:{name}": self._measure_gap(rates) for name, rates in self._rates.items()}
         return found | {name: gap for name, gap in gaps.items() if gap is not None}
 
-    def describe(self, measures: Mapping[str, Measured]) -> dict[str, Any]:
+    def describe(self, measures: Mapping[str, Measured]) -> JudgedMeasures:
         """Measures with their intervals as plain data, and the spread of scores; groups are in :meth:`groups`."""
-        described: dict[str, Any] = {
-            name: one.describe() for name, one in measures.items() if not name.startswith("gap:")
-        }
+        described: Any = {name: one.describe() for name, one in measures.items() if not name.startswith("gap:")}
         if self.task != "classification":
             described["spread"] = plain_number(np.std(self.outcome.scores))
         return described
@@ -128,7 +127,7 @@ class Judgement:
             interval = gap_interval(drawn[1:])
         return Measured(float(np.ptp(drawn[0])), np.ptp(drawn[1:], axis=1), interval)
 
-    def groups(self) -> list[dict[str, Any]]:
+    def groups(self) -> list[Partition]:
         """For every partition of the people the rates of its groups, and the largest gaps between them.
 
         ``rate``, ``tpr``, ``parity`` and ``opportunity`` have 95 % intervals, under the same name with ``_interval``.
@@ -137,13 +136,13 @@ class Judgement:
         found = [self._compare_groups(name, labels) for name, labels in self.part.partitions.items()]
         return sorted(found, key=lambda one: -1.0 if one["parity"] is None else one["parity"], reverse=True)
 
-    def _compare_groups(self, name: str, labels: NDArray[Any]) -> dict[str, Any]:
+    def _compare_groups(self, name: str, labels: NDArray[Any]) -> Partition:
         y, rated = self.part.y, {"rate": self._rates[name]}
         if self.task == "classification":
             rated["tpr"] = self._measure_rates(labels, y == 1)
         rows = []
         for label, (members, _) in self._rates[name].items():
-            row: dict[str, Any] = {"label": label, "n": int(members.sum())}
+            row: Any = {"label": label, "n": int(members.sum())}
             row["base"] = plain_number(average(y, self.part.weight, members))
             for key, rates in rated.items():
                 one = rates[label][1].describe()
@@ -155,20 +154,20 @@ class Judgement:
                 )
                 row |= {"top": plain_number(top), "share": plain_number(members.mean())}
             rows.append(row)
-        compared: dict[str, Any] = {"partition": name, "groups": rows}
+        compared: Any = {"partition": name, "groups": rows}
         for key, rates in zip(("parity", "opportunity"), rated.values()):
             gap = (self._measure_gap(rates) or UNKNOWN).describe()
             compared |= {key: gap["estimate"], f"{key}_interval": [gap["low"], gap["high"]]}
         return compared
 
-    def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
+    def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[Worst]:
         """Who is treated worst compared with the people most like them."""
         found = treatment(self.outcome.scores, neighbours=self.part.neighbours, higher_is_better=higher_is_better)
         return [{"person": one.row, "gap": plain_number(one.gap)} for one in found.worst(n)]
 
-    def graders(self, others: Mapping[str, Rows]) -> dict[str, dict[str, Any]]:
+    def graders(self, others: Mapping[str, Rows]) -> dict[str, dict[str, Number]]:
         """Consistency of ranks, and of decisions corrected for chance, by the similarity and by other yardsticks."""
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, dict[str, Number]] = {}
         once = Resamples(self.part, 0)
         for name, near in {"similarity": self.part.neighbours, **others}.items():
             measured = self._measure_consistency(once, near)
@@ -208,14 +207,14 @@ def whiten(seen: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.floa
     return np.asarray((X - centre) @ directions[kept].T / sizes[kept] * np.sqrt(len(seen)))
 
 
-def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) -> list[dict[str, Any]]:
+def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) -> list[Attack]:
     """How well the protected group, and each protected attribute, is guessed from representations.
 
     An AUC below one half gives the group away as much as one above it, with the sign reversed: shown is the larger of
     ``auc`` and ``1 - auc``, and ``reversed`` says which.
     """
     rows = np.random.default_rng(len(part)).permutation(len(part))[:MOST_ATTACKED]
-    found = []
+    found: list[Attack] = []
     for name, labels in part.partitions.items():
         if "×" in name and name not in part.records.protected:
             continue
@@ -225,7 +224,7 @@ def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) ->
                 guess = adversary(Z[rows], sensitive_features=labels[rows], folds=ADVERSARY_FOLDS)
         except ValueError:
             continue  # nobody to guess
-        measure = "auc" if guess.chances.shape[1] == 2 else "accuracy"
+        measure: Literal["auc", "accuracy"] = "auc" if guess.chances.shape[1] == 2 else "accuracy"
         interval = guess.interval(measure, n_resamples=resamples)
         low, high = interval.low, interval.high
         if guess.auc < 0.5 and measure == "auc":
@@ -250,7 +249,7 @@ def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) ->
     return found
 
 
-def certify_representation(Z: NDArray[np.float64], part: Part) -> dict[str, Any]:
+def certify_representation(Z: NDArray[np.float64], part: Part) -> Certificate:
     """How far distances on what may count are kept (Definition 1), by one yardstick for all points.
 
     The smallest share of exceptions is chosen about which so many pairs allow a statement.

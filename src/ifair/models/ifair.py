@@ -13,7 +13,7 @@ from ifair.core.mapping import Packing, Parameters
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Losses, Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs, Landmarks
-from ifair.core.solve import Solution
+from ifair.core.problem import Solution
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.errors import warn_user
 from ifair.inputs.table import Table

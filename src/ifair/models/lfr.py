@@ -22,7 +22,7 @@ from ifair.core.lfr_terms import (
 )
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Losses, Objective, Reconstruction
-from ifair.core.solve import Solution
+from ifair.core.problem import Solution
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table

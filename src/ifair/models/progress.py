@@ -4,7 +4,7 @@ import sys
 import time
 from math import inf, log
 
-from ifair.core.solve import Progress
+from ifair.core.problem import Progress
 
 FAST = 0.1
 """Fall of the loss over ten iterations at which a search is at its beginning."""

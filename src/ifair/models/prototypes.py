@@ -18,7 +18,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from ifair.core.arrays import namespace
 from ifair.core.mapping import Mapping, Packing, Parameters
 from ifair.core.objective import Losses, Objective
-from ifair.core.solve import Observer, Problem, Progress, Result, Solution, losses_at, mean_memberships_at, solve
+from ifair.core.problem import Observer, Problem, Progress, Result, Solution
+from ifair.core.solve import losses_at, mean_memberships_at, solve
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table, open_table
