@@ -31,7 +31,9 @@ def test_a_dataset_more_is_one_file_more_and_unknown_ones_and_options_are_refuse
     (tmp_path / "neighbours.py").write_text(ONE_FILE)
     monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
     monkeypatch.setattr(registry, "_modules", registry._modules.__wrapped__)  # without its cache
-    assert dataset_names() == ["compas", "census", "credit", "airbnb", "xing", "synthetic", "neighbours"]
+    *names, last = dataset_names()
+    assert names[:6] == ["compas", "census", "credit", "airbnb", "xing", "synthetic"]
+    assert last == "neighbours"
     assert registry.find_about("neighbours").title == "Neighbours"
     assert registry.find_files("neighbours") == ()
     assert "| `neighbours` | 2 (2) |" in registry.markdown_table()

@@ -21,11 +21,11 @@ from ifair.cli.transform import transform
 from ifair.cli.tune import tune
 
 # In the order in which a newcomer needs them.
-SECTIONS = {
-    "First steps": ("demo", "fit", "transform", "decide", "rank"),
-    "Choosing and showing": ("tune", "audit", "report"),
-    "Files for production": ("inspect", "export"),
-    "The paper": ("datasets", "reproduce"),
+SECTIONS: dict[str, tuple[click.Command, ...]] = {
+    "First steps": (demo, fit, transform, decide, rank),
+    "Choosing and showing": (tune, audit, report),
+    "Files for production": (inspect, export),
+    "The paper": (datasets, reproduce),
 }
 
 
@@ -49,10 +49,10 @@ class Overview(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(len(name) for name in self.commands)
-        for title, names in SECTIONS.items():
-            texts = [self.commands[name].get_short_help_str(formatter.width - width - 6) for name in names]
+        for title, verbs in SECTIONS.items():
+            texts = [verb.get_short_help_str(formatter.width - width - 6) for verb in verbs]
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), text) for name, text in zip(names, texts)])
+                formatter.write_dl([(str(verb.name).ljust(width), text) for verb, text in zip(verbs, texts)])
 
 
 @click.group(
@@ -74,5 +74,6 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for verb in (audit, datasets, decide, demo, export, fit, inspect, rank, report, reproduce, transform, tune):
-    main.add_command(verb)
+for section in SECTIONS.values():
+    for verb in section:
+        main.add_command(verb)
