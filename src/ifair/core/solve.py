@@ -110,17 +110,15 @@ def _solve_after_rehearsal(problems: Sequence[Problem]) -> list[Result | None]:
         found = None if problem.rehearsal is None else next(rehearsed)
         if problem.rehearsal is None:
             given[number] = problem
-        elif found is None or found[0].stopped in (*ENDED_EARLY, "undefined"):
-            results[number] = found and _judge_by(problem.objective, found[0])
+        elif found is None:
+            results[number] = None
+        elif found[0].stopped in (*ENDED_EARLY, "undefined"):
+            losses, _ = problem.objective.value_and_grad(found[0].parameters, once=True)
+            results[number] = replace(found[0], losses=losses), [losses.total]
         else:
             given[number] = replace(problem, starts=[found[0].parameters], rehearsal=None)
     results |= zip(given, solve(list(given.values())))
     return [results[number] for number in range(len(problems))]
-
-
-def _judge_by(objective: Objective, solution: Solution) -> Result:
-    losses, _ = objective.value_and_grad(solution.parameters, once=True)
-    return replace(solution, losses=losses), [losses.total]
 
 
 def minimise_many(

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from itertools import zip_longest
@@ -98,7 +98,7 @@ def run_units(
 
     The folder is made if need be; only one run at a time may use it.
     """
-    with hold_folder(folder):
+    with hold(folder, "folder", mark=folder / ".lock", user="run", error=RunError):
         kept = folder / "units"
         kept.mkdir(exist_ok=True)
         for left_behind in kept.glob(f"*{RUNNING}"):
@@ -194,11 +194,6 @@ def write_text(path: Path, text: str) -> None:
         raise RunError(
             f"cannot write {path}: {error.strerror}. What was finished before is kept; make room and run again."
         ) from error
-
-
-def hold_folder(folder: Path) -> AbstractContextManager[None]:
-    """Hold the folder for this run."""
-    return hold(folder, "folder", mark=folder / ".lock", user="run", error=RunError)
 
 
 def describe_environment() -> dict[str, str]:
