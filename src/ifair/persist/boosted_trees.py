@@ -20,7 +20,7 @@ _ARRAYS = {"nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"}
 _NO_PARTS = (str, bytes, int, float, complex, type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
 
 
-def doubt_boosted_trees(model: Any) -> str | None:
+def explain_unsafe_trees(model: Any) -> str | None:
     """Why the boosted trees anywhere in a model are not known to be safe; None if they are.
 
     They are if each belongs to a HistGradientBoosting estimator of numbers that checks how many columns it gets, and
@@ -31,14 +31,14 @@ def doubt_boosted_trees(model: Any) -> str | None:
         if isinstance(part, TreePredictor):
             return "a tree stands alone"
         if type(part) in _BOOSTING and "_predictors" in vars(part):  # if not, it is still to be fitted
-            if doubt := _doubt_estimator(part):
-                return f"{type(part).__name__} {doubt}"
+            if why := _explain_unsafe_estimator(part):
+                return f"{type(part).__name__} {why}"
             for tree in (tree for stage in part._predictors for tree in stage):
                 _check_nodes(tree.nodes, part.n_features_in_)
     return None
 
 
-def _doubt_estimator(model: Any) -> str | None:
+def _explain_unsafe_estimator(model: Any) -> str | None:
     """What keeps an estimator from checking its input, or its trees from being looked at."""
     held = vars(model)
     if any(hasattr(type(model), name) for name in held):

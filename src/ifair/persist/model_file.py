@@ -56,7 +56,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     >>> bool((again.transform(X) == model.transform(X)).all()), facts["about"]
     (True, {'purpose': 'an example'})
     """
-    from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
+    from ifair.persist.boosted_trees import TREE, explain_unsafe_trees
 
     path = Path(path)
     with _name_file(path):
@@ -69,7 +69,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ModelFileError(f"this {type(model).__name__} cannot be saved: {error}") from error
         untrusted = find_unvetted(skops.get_untrusted_types(data=payload), ())
-        if TREE in untrusted and doubt_boosted_trees(model) is None:
+        if TREE in untrusted and explain_unsafe_trees(model) is None:
             untrusted.remove(TREE)
         types = list_types(read_schema(unpack(payload, 2**63)))
         manifest = write_manifest(payload, about or {}, types, untrusted)
@@ -231,7 +231,7 @@ def _drop_requests(model: Any) -> Any:
 
 def _rebuild(payload: bytes, trusted: Iterable[str | type], types: set[str]) -> Any:
     skops = _import_skops()
-    from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
+    from ifair.persist.boosted_trees import TREE, explain_unsafe_trees
 
     try:
         untrusted = skops.get_untrusted_types(data=payload)
@@ -254,7 +254,7 @@ def _rebuild(payload: bytes, trusted: Iterable[str | type], types: set[str]) -> 
             f"its objects cannot be rebuilt ({type(error).__name__}: {error}); the file was altered, or written with "
             "versions that do not fit those installed: see ifair.inspect"
         ) from error
-    if TREE in unknown and (doubt := doubt_boosted_trees(model)):
+    if TREE in unknown and (doubt := explain_unsafe_trees(model)):
         raise ModelFileError(
             f"it holds boosted trees that are not known to be safe: {doubt}. If you know who wrote the file, load it "
             f"with {name_setting('trusted', [TREE])}"
