@@ -7,6 +7,7 @@ their rare categories, so that two tiles have few columns in common; and plain d
 kept themselves.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -31,6 +32,48 @@ from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Part, Term
 from ifair.core.pairs import PairKernel, PairWeights, TileSums
 from ifair.engines.engine import ALIGNED, Engine, add_in_order, tiles
+
+
+def compare_distances(squared: Array, input_squared: Array, *, same: bool) -> tuple[Array, Array]:
+    """From squared distances d^2 and d*^2, of representations and of inputs, d* / d and e / d, where e = d - d*.
+
+    In place: d* / d in the place of d*^2, and e d in that of d^2, so that e^2 is its product with e / d. ``same``: on
+    the diagonal records are compared with themselves.
+    """
+    xp, ratio = namespace(squared), input_squared
+    ratio /= squared
+    ratio **= 0.5
+    if same:
+        ratio = xp.where(xp.eye(ratio.shape[-1], dtype=xp.bool, device=ratio.device), xp.ones_like(ratio), ratio)
+    relative = 1.0 - ratio
+    squared *= relative
+    return ratio, relative
+
+
+def compare_tile(
+    squared: Array,
+    input_squared: Array,
+    floor: Array,
+    input_floor: Array,
+    *,
+    weighted: bool,
+    same: bool,
+    weights: PairWeights | None,
+) -> tuple[Array, Array, Any]:
+    """The loss of a tile, e / d and, where attributes are ``weighted``, e / d*, from squared distances as multiplied.
+
+    Floors hold for columns. In place, for the processor's cache holds two or three tiles, not more.
+    """
+    xp = namespace(squared)
+    squared = xp.maximum(squared, floor[..., None, :])
+    ratio, W = compare_distances(squared, xp.maximum(input_squared, input_floor[..., None, :]), same=same)
+    if weights is not None:
+        W *= weights[0][:, None]
+        W *= weights[1]
+    return total_products(squared, W), W, xp.divide(W, ratio, out=ratio) if weighted else None
+
+
+Comparison = Callable[..., tuple[Array, Array, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +117,8 @@ class EuclideanPairs:
         Most records on each side of a tile, if not what suits the engine.
     even : array of shape (B, 1, K), optional
         Of many fits at once, some of which have fewer prototypes, memberships that are even among those that are there.
+    compare : callable
+        Stands in for :func:`compare_tile`, where an engine has something faster.
     """
 
     unprotected: Indices
@@ -82,6 +127,7 @@ class EuclideanPairs:
     dtype: Any = np.float64
     tile_rows: int | None = None
     even: Any = None
+    compare: Comparison = compare_tile
 
     @property
     def width(self) -> int:
@@ -141,27 +187,25 @@ class EuclideanPairs:
     def tile(
         self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False, weights: PairWeights | None = None
     ) -> TileSums:
-        # Tiles are worked on in place: the processor's cache holds two or three of them, not more.
         xp = namespace(a.left)
-        squared = xp.maximum(a.left @ b.right.mT, b.floor[..., None, :])
-        ratio = xp.maximum(a.input_left @ b.input_right.mT, b.input_floor[..., None, :])
-        ratio, W = compare_distances(squared, ratio, same=same)
-        if weights is not None:
-            W *= weights[0][:, None]
-            W *= weights[1]
-        loss = total_products(squared, W)
-        del squared
-
+        loss, W, slopes = self.compare(
+            a.left @ b.right.mT,
+            a.input_left @ b.input_right.mT,
+            b.floor,
+            b.input_floor,
+            weighted=self.weighted,
+            same=same,
+            weights=weights,
+        )
         features_and_one = slice(0, self.n_prototypes + 1)
         rows_a = W @ b.right[..., features_and_one]
         rows_b = W.mT @ a.right[..., features_and_one]
         if not self.weighted:
             return TileSums(loss, rows_a, rows_b, W[..., 0, :0])
-        W /= ratio  # e / d*
-        product = W @ b.input_right[..., :-1]
+        product = slopes @ b.input_right[..., :-1]
         cross = column_sums(a.input_right[..., :-2], product[..., :-1])
         rows_a = xp.concat([rows_a, product[..., -1:]], axis=-1)
-        rows_b = xp.concat([rows_b, xp.sum(W, axis=-2)[..., None]], axis=-1)
+        rows_b = xp.concat([rows_b, xp.sum(slopes, axis=-2)[..., None]], axis=-1)
         return TileSums(loss, rows_a, rows_b, cross)
 
     def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
@@ -193,22 +237,6 @@ class EuclideanPairs:
         return Parameters(xp.zeros_like(parameters.prototypes), d_alpha)
 
 
-def compare_distances(squared: Array, input_squared: Array, *, same: bool) -> tuple[Array, Array]:
-    """From squared distances d^2 and d*^2, of representations and of inputs, d* / d and e / d, where e = d - d*.
-
-    In place: d* / d in the place of d*^2, and e d in that of d^2, so that e^2 is its product with e / d. ``same``: on
-    the diagonal records are compared with themselves.
-    """
-    xp, ratio = namespace(squared), input_squared
-    ratio /= squared
-    ratio **= 0.5
-    if same:
-        ratio = xp.where(xp.eye(ratio.shape[-1], dtype=xp.bool, device=ratio.device), xp.ones_like(ratio), ratio)
-    relative = 1.0 - ratio
-    squared *= relative
-    return ratio, relative
-
-
 def pair_kernel(
     engine: Engine,
     counts: Mask,
@@ -223,7 +251,8 @@ def pair_kernel(
     """The fastest kernel for the pairs of an engine's records, or those with so many landmarks.
 
     ``counts``, shape (N,), are the attributes that may count; ``weighted`` distances have weights of attributes,
-    ``counted`` records weights of their own, which a fused kernel takes none of; ``single`` is the precision in a tile.
+    ``counted`` records weights of their own, which a kernel in one piece takes none of; ``single`` is the precision in
+    a tile.
     """
     dtype = np.float32 if single else np.float64
     if p != 2:
@@ -237,9 +266,8 @@ def pair_kernel(
         counts = _leave_out(counts, counts & (squares == 0.0))
     (unprotected,) = engine.send(np.flatnonzero(counts))
     kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
-    if not single or counted:
-        return kernel
-    return engine.fastest_kernel(kernel, engine.n_records * (n_landmarks or engine.n_records))
+    n_pairs = engine.n_records * (n_landmarks or engine.n_records)
+    return engine.fastest_kernel(kernel, n_pairs, in_one=single and not counted)
 
 
 def _leave_out(counts: Mask, constant: Mask) -> Mask:

@@ -77,8 +77,11 @@ class Engine(ABC):
         """Drop what :meth:`evaluate` has recorded of a function, which is called no more."""
         return
 
-    def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
-        """A Euclidean pair kernel in single precision, in the form that compares so many pairs fastest here."""
+    def fastest_kernel(self, kernel: Kernel, n_pairs: int, *, in_one: bool) -> Kernel:
+        """A Euclidean pair kernel in the form that compares so many pairs fastest here.
+
+        ``in_one``: whether a kernel in one piece may stand in for it.
+        """
         return kernel
 
     def __enter__(self) -> Self:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Self, TypeVar
 
@@ -34,8 +35,8 @@ class TorchEngine(Engine):
         Record and replay what :meth:`evaluate` is given. By default on CUDA devices, for tables so small that asking
         for operations takes longer than performing them.
     fused : bool, optional
-        Compare pairs by one kernel per tile, in single precision, where Triton is installed. By default on CUDA
-        devices, where there are so many pairs that it pays.
+        Compare pairs by kernels of Triton, where it is installed: by default on CUDA devices. Of so many pairs that it
+        pays (by default), in single precision, a tile is one kernel; else a comparison is, between products of torch.
 
     Notes
     -----
@@ -138,14 +139,20 @@ class TorchEngine(Engine):
         if function in self._graphs:
             self._over.append(function)
 
-    def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
-        """The kernel in one piece, where there are enough pairs, Triton is installed, and the device can do it."""
-        if n_pairs < self.fused_from or find_spec("triton") is None:
+    def fastest_kernel(self, kernel: Kernel, n_pairs: int, *, in_one: bool) -> Kernel:
+        """With Triton, the kernel in one piece where there are pairs enough, else with a comparison in one pass."""
+        if self.fused_from == math.inf or find_spec("triton") is None:
             return kernel
-        from ifair.engines.triton_pairs import fuse_kernel
+        plain: Any = kernel
+        if in_one and n_pairs >= self.fused_from:
+            from ifair.engines.triton_pairs import fuse_kernel
 
-        fused: Any = fuse_kernel(self, kernel)  # type: ignore[arg-type]
-        return fused
+            return fuse_kernel(self, plain)  # type: ignore[return-value]
+        from ifair.engines.triton_comparison import choose_comparison
+
+        dtype = torch.float32 if plain.dtype == np.float32 else torch.float64
+        compared: Any = replace(plain, compare=choose_comparison(self.device, dtype))
+        return compared
 
 
 # Chosen by measurement, see docs/performance.md.
