@@ -243,8 +243,20 @@ def flatten(arrays: Iterable[torch.Tensor]) -> torch.Tensor:
     return torch.cat([array.reshape(-1).double() for array in arrays])
 
 
+def wait_for(result: torch.Tensor) -> torch.Tensor:
+    """A result of the device on the host, where a core is free for others in the meantime: CUDA would keep it busy."""
+    if result.device.type != "cuda":
+        return result.cpu()
+    host = torch.empty(result.shape, dtype=result.dtype, pin_memory=True)
+    host.copy_(result, non_blocking=True)
+    arrived = torch.cuda.Event(blocking=True)
+    arrived.record(torch.cuda.current_stream(result.device))
+    arrived.synchronize()
+    return host
+
+
 def unflatten(flat: torch.Tensor, shapes: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.float64], ...]:
     """Arrays of these shapes, on the host; waits for the device."""
-    host = flat.cpu().numpy()
+    host = wait_for(flat).numpy()
     edges = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
     return tuple(part.reshape(shape) for part, shape in zip(np.split(host, edges), shapes))

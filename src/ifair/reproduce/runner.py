@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from itertools import zip_longest
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -131,9 +131,11 @@ def run_plans(
 ) -> dict[str, list[Record]]:
     """Run the units of several experiments as one work, and return the results of each; see :func:`run_units`.
 
-    They take turns: what waits for a GPU and what keeps a processor busy goes on at the same time.
+    They take turns, in proportion to how many units they have: what waits for a GPU and what keeps a processor busy
+    goes on at the same time until the end.
     """
-    mixed = [unit for some in zip_longest(*plans.values()) for unit in some if unit is not None]
+    placed = [((i + 0.5) / len(units), unit) for units in plans.values() for i, unit in enumerate(units)]
+    mixed = [unit for _, unit in sorted(placed, key=itemgetter(0))]
     records = run_units(mixed, folder, n_jobs=n_jobs, observer=observer)
     found = {unit.key: record for unit, record in zip(mixed, records)}
     return {name: [found[unit.key] for unit in units] for name, units in plans.items()}
