@@ -15,7 +15,7 @@ def test_every_kind_of_block_is_shown():
             Bullets(["d", "e"]),
             Table([["method", "AUC"], ["LFR", Number(0.6, 0.02, paper=0.4)], ["SVD", Number(0.5, 0.01)]]),
             Picture("plot", "A plot"),
-            Finding("does not hold", "All is well.", "It must be.", ["✗ it is not"]),
+            Finding("not shown", "All is well.", "It must be.", ["✗ it is not"]),
         ],
         {"plot": "<svg><g></g></svg>"},
     )
@@ -23,7 +23,7 @@ def test_every_kind_of_block_is_shown():
     assert "<p>a <strong>b</strong> <code>c</code></p>" in page
     assert "<li>d</li><li>e</li>" in page
     assert 'paper 0.40, <span class="far">+0.20</span>' in page
-    assert "finding does-not-hold" in found.list_values("class")
+    assert "finding not-shown" in found.list_values("class")
     assert ("svg", {}) in found.tags
     assert "<figcaption>A plot</figcaption>" in page
     # A picture that was not drawn is described, too.

@@ -50,18 +50,45 @@ def test_the_page_counts_the_numbers_that_agree(committed):
         near, measure = f"{sum(one <= 0.05 for one in apart)} of {len(apart)}", name.replace("percent_", "% ")
         row = f"| Weights of the score on Xing | {measure.replace('_', ' ')} | {near} | {np.mean(apart):.3f} |"
         assert row in page
-        assert f"{measure.replace('_', ' ')} {near}" in page
 
 
-def test_the_first_screen_tells_where_nothing_but_reconstruction_was_chosen_and_what_a_longer_search_changes(committed):
+def test_the_first_screen_is_five_sentences_of_numbers_from_the_results(committed):
     for dataset, summary in committed["experiments"]["classification"].items():
-        settings = summary["rules"]["balanced"]["ifair-b"]["settings"]
-        for number, setting in enumerate(settings):
+        for number, setting in enumerate(summary["rules"]["balanced"]["ifair-b"]["settings"]):
             setting["mu"] = float(number >= 2)
+        for method, share in (("ifair-b", 0.25), ("ifair-plus", 0.0)):
+            for point in summary["points"][method]:
+                point["constant"] = share
+        by_settings = summary["hypervolume"]["coin"]["by_settings"]
+        best = list(by_settings["ifair-b"])[-1]
+        by_settings["masked"]["1"]["mean"] = by_settings["ifair-b"][best]["mean"] + (
+            0.1 if dataset == "credit" else -0.1
+        )
+        for which, rival, gain in (("comparisons", "full", 0.03), ("comparisons_of_ours", "masked", 0.01)):
+            compared = summary[which]["balanced"] if which == "comparisons" else summary[which]
+            for measure, sign in (("yNN", 1), ("AUC", -1)):
+                compared[measure][rival] |= {
+                    "difference": sign * gain,
+                    "adjusted": 0.01 if dataset == "compas" else 0.9,
+                }
         changed = committed["experiments"]["ifair"][dataset]["ifair-b"]["kinds"]["searched_longer"]["yNN"]["change"]
         changed["mean"] = -0.2 if dataset == "credit" else 0.1
+    for number, by in enumerate(committed["experiments"]["obfuscation"].values()):
+        for method, told in (("masked", 0.7), ("ifair-b", 0.9 if number else 0.6), ("ifair-plus", 0.72)):
+            by[method]["boosting"]["AUC"]["mean"] = told
     page = format_markdown(committed)
-    assert "on so many splits: COMPAS 2 of 20, Census 2 of 3, Credit 2 of 20." in page
+    first = [line for line in page.splitlines() if line.startswith("- ")][:5]
+    assert all(line.count(". ") == 0 and len(line.split()) < 70 for line in first)
+    numbers, claims, collapse, deletion, ours = first
+    assert "of 105 numbers about classification" in numbers
+    gained = "yNN is +0.03 above that of full data for -0.03 of AUC, clear by the tests on COMPAS."
+    assert claims.endswith(f"iFair-b's {gained}")
+    assert "25 % (COMPAS), 25 % (Census) and 25 % (Credit) of iFair-b's fits" in collapse
+    assert "no fairness at all on 2 of 20, 2 of 3 and 2 of 20 splits" in collapse
+    assert "more on Credit and less on COMPAS and Census than all 51 settings of iFair-b do" in deletion
+    assert "more of the group on 4 of 5 datasets" in deletion
+    assert "degenerates nowhere, tells boosted trees up to +0.02 more of the group than deletion (AUC)" in ours
+    assert "its yNN is +0.01 above that of masked data for -0.01 of AUC, clear by the tests on COMPAS." in ours
     assert "most on Credit (yNN -0.200; see the deviations)" in page
 
 
@@ -96,7 +123,7 @@ def test_the_page_tells_where_its_numbers_come_from(committed):
 def test_a_terminal_gets_tables_and_verdicts(committed):
     lines = format_text(committed).splitlines()
     assert lines[0] == "COMPAS, classification"
-    assert any(line.startswith("does not hold  ") and "beats LFR" in line for line in lines)
+    assert any(line.startswith("not shown  ") and "beats LFR" in line for line in lines)
     assert "Xing, ranking" in lines
 
 

@@ -91,6 +91,8 @@ def reproduce(
             )
         else:
             names.append(name)
+            for part, hint in experiments[name].left_out().items():
+                click.echo(f"left out: {part} of the experiment {name}: {hint}", err=True)
     for line in missing:
         click.echo(f"left out: {line}", err=True)
     plans = {name: experiments[name].plan(settings, {}) for name in names}

@@ -48,6 +48,7 @@ class Experiment(Generic[Kept]):
     judge: Callable[[Kept, Results], list[Finding]] = lambda *_: []  # from the same to the paper's claims, judged
     needs: tuple[str, ...] = ()  # experiments that it builds on
     packages: tuple[str, ...] = ()  # optional ones without which it cannot be run, by import name
+    left_out: Callable[[], Mapping[str, str]] = dict  # parts of it that cannot be run here, and what to do about it
     by_dataset: bool = False  # whether results are kept by dataset, so that one can be run anew without the others
     by_task: bool = False  # whether they are kept by dataset within each of the paper's two tasks
     shows: tuple[str, ...] = ()  # other experiments whose results its section has something to say about

@@ -3,8 +3,10 @@
 Every number and every verdict in them is computed from the results.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from ifair.report.blocks import (
     MARGIN,
@@ -17,18 +19,37 @@ from ifair.report.blocks import (
     Number,
     Strong,
     Table,
+    Text,
     add_sign,
     plain,
 )
 from ifair.reproduce import labels
 from ifair.reproduce.experiment import JUDGED
-from ifair.reproduce.experiments import classification_task, ifair_readings
+from ifair.reproduce.experiments import classification_task, ifair_readings, obfuscation
+from ifair.reproduce.experiments.obfuscation import Attacked
 from ifair.reproduce.tradeoff import FAIRNESS, OURS, TradeOff
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, is_clear
 from ifair.results import Results
 
 Printed = dict[str, dict[str, list[Number]]]
 """By section and measure the numbers of ours that have one of the paper's beside them."""
+
+TABLES = {
+    "Classification": "numbers about classification",
+    "Ranking": "about ranking",
+    "Weights of the score on Xing": "about weights",
+}
+"""What is said of the sections that the first screen counts."""
+
+VERBS = {
+    HOLDS: ("holds", "hold"),
+    IN_PART: ("holds in part", "hold in part"),
+    FAILS: ("is not shown", "are not shown"),
+    OPEN: ("was not tested", "were not tested"),
+}
+"""What one claim does, and several do."""
+
+OURS_BY = "comparisons_of_ours"
 
 FAIREST = f", the {labels.RULES['fairest']} settings"
 """Added to a section's name: such settings are mostly fits that ended at a constant, in the paper as here."""
@@ -46,8 +67,16 @@ def summarise_page(results: Results, printed: Printed, findings: Sequence[Findin
             "paper: there are no verdicts here and no p-values."
         )
         return [Banner(f"Profile: {small}", f"{counted} {said}")]
-    lines = [*_tell_agreement(printed), *_tell_claims(findings), *_tell_fits(results)]
-    return [Banner(f"Profile: {JUDGED}", f"{counted} Its numbers speak for or against the paper."), Bullets(lines)]
+    found, attacked = classification_task.EXPERIMENT.find(results), obfuscation.EXPERIMENT.find(results)
+    lines = [
+        *_tell_agreement(printed),
+        *_tell_claims(findings, found),
+        *_tell_collapse(found),
+        *_tell_masking(found, attacked),
+        *_tell_ours(found, attacked),
+    ]
+    banner = Banner(f"Profile: {JUDGED}", f"{counted} Its numbers speak for or against the paper.")
+    return [banner, Bullets(lines), *_tell_reservation(results)]
 
 
 def find_small_profile(results: Results) -> str:
@@ -79,87 +108,113 @@ def count_near(cells: Sequence[Number]) -> str:
 
 
 def _tell_agreement(printed: Printed) -> list[Line]:
-    if not printed:
-        return []
-    parts = [
-        f"{title} {count_near([cell for cells in by.values() for cell in cells])}"
-        f" ({', '.join(f'{measure} {count_near(cells)}' for measure, cells in by.items())})"
-        for title, by in printed.items()
+    """How many of the paper's numbers come out, but for those of settings that give everybody the same answer."""
+    counts = [
+        f"{count_near([cell for cells in by.values() for cell in cells])} {table}"
+        for title, table in TABLES.items()
+        if (by := printed.get(title))
     ]
-    return [(Strong("The paper's numbers"), f": ours are within {MARGIN} of what it prints in: {'; '.join(parts)}.")]
+    if not counts:
+        return []
+    ranked = printed.get("Ranking", {}).get(FAIRNESS)
+    fair = f"; of {FAIRNESS} of rankings {count_near(ranked)}" if ranked else ""
+    said = f": its {labels.RULES['fairest']} settings aside, which mostly give everybody one answer, ours are within "
+    return [(Strong("The paper's numbers"), f"{said}{MARGIN} of {_list_words(counts)}{fair}.")]
 
 
-def _tell_claims(findings: Sequence[Finding]) -> list[Line]:
+def _tell_claims(findings: Sequence[Finding], found: Mapping[str, TradeOff]) -> list[Line]:
+    """How many claims hold at the paper's own settings, and what iFair-b gains against the full data."""
     if not findings:
         return []
-    claims = {
-        verdict: [f"“{finding.claim.rstrip('.')}”" for finding in findings if finding.verdict == verdict]
-        for verdict in (HOLDS, IN_PART, FAILS, OPEN)
-    }
-    count = {verdict: len(found) for verdict, found in claims.items()}
-    quoted = {verdict: f" ({'; '.join(found)})" if found else "" for verdict, found in claims.items()}
-    said = f": {count[HOLDS]} of {len(findings)}{quoted[HOLDS]}; {count[IN_PART]} hold in part{quoted[IN_PART]}"
-    said += f"; {count[OPEN]} could not be tested." if count[OPEN] else "."
-    return [
-        (Strong("Claims of the paper that hold"), said),
-        (Strong("Claims that these runs do not show"), f": {count[FAILS]}{quoted[FAILS]}."),
-    ]
+    counts = Counter(finding.verdict for finding in findings)
+    told = [f"{n} {one if n == 1 else many}" for verdict, (one, many) in VERBS.items() if (n := counts[verdict])]
+    gains = f"; iFair-b's {_tell_gain(found, 'comparisons', 'full')}" if found else ""
+    return [(Strong("The paper's claims"), f" at its own settings, {len(findings)} in all: {', '.join(told)}{gains}.")]
 
 
-def _tell_fits(results: Results) -> list[Line]:
-    """Where the objective as the paper writes it collapses, how it was chosen, and what our variant does."""
-    found = classification_task.EXPERIMENT.find(results)
+def _tell_collapse(found: Mapping[str, TradeOff]) -> list[Line]:
+    """Where the objective as the paper writes it collapses, and how often validation chose to go without it."""
     if not found:
         return []
-    collapsed, alone = [], []
+    shares, alone = [], []
     for dataset, summary in found.items():
+        fair = [point for point in summary["points"]["ifair-b"] if point["setting"]["mu"] > 0]
+        shares.append(f"{100 * fmean(point['constant'] for point in fair):.0f} % ({labels.dataset(dataset)})")
         chosen = summary["rules"]["balanced"]["ifair-b"]["settings"]
-        collapsed.append(f"{labels.dataset(dataset)} {_share_constant(summary, 'ifair-b')}")
-        alone.append(f"{labels.dataset(dataset)} {sum(one['mu'] == 0 for one in chosen)} of {len(chosen)}")
-    degenerate = (
-        f": so many fits of iFair-b over its grid give all people but one in a hundred the same answer: "
-        f"{', '.join(collapsed)}; and the balanced rule chose mu = 0, reconstruction without any fairness loss, on so "
-        f"many splits: {', '.join(alone)}.{_tell_longer(results)}"
+        alone.append(f"{sum(one['mu'] == 0 for one in chosen)} of {len(chosen)}")
+    said = (
+        f": with any weight on fairness {_list_words(shares)} of iFair-b's fits give nearly everybody the same answer, "
+        f"and validation chose no fairness at all on {_list_words(alone)} splits."
     )
-    options = (
-        " (means, protected weights held at 0 and their columns not reconstructed, Euclidean distances between "
-        f"pairs, a start along principal components), under the balanced rule: {'; '.join(_tell_ours(found))}."
-    )
-    return [
-        (Strong("The objective as written often degenerates"), degenerate),
-        (Strong("What we would rather use"), options),
-    ]
+    return [(Strong("What does not hold"), said)]
 
 
-def _tell_longer(results: Results) -> str:
+def _tell_masking(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[str, Attacked]]) -> list[Line]:
+    """What merely deleting the protected columns does against iFair-b: area covered, and what an adversary finds."""
+    said = []
+    if found:
+        more, less = list[str](), list[str]()
+        for dataset, summary in found.items():
+            by = summary["hypervolume"]["coin"]["by_settings"]
+            masked, ours = (list(by[method].values())[-1]["mean"] for method in ("masked", "ifair-b"))
+            (more if masked > ours else less).append(labels.dataset(dataset))
+        n = max(len(summary["points"]["ifair-b"]) for summary in found.values())
+        where = [f"{word} on {_list_words(names)}" for word, names in (("more", more), ("less", less)) if names]
+        than = f"than all {n} settings of iFair-b do"
+        said.append(f"covers of utility and {FAIRNESS} together {' and '.join(where)} {than}")
+    told = [by for by in attacked.values() if {"masked", "ifair-b"} <= set(by)]
+    if told:
+        worse = sum(_adversary(by, "ifair-b") > _adversary(by, "masked") for by in told)
+        said.append(f"iFair-b tells boosted trees more of the group on {worse} of {len(told)} datasets")
+    return [(Strong("Merely deleting the protected columns"), f" {'; '.join(said)}.")] if said else []
+
+
+def _tell_ours(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[str, Attacked]]) -> list[Line]:
+    """What our variant does about it, and what it gains against deletion."""
+    if not found:
+        return []
+    constant = max(fmean(point["constant"] for point in one["points"][OURS]) for one in found.values())
+    often = f"in at most {100 * constant:.0f} % of fits" if constant >= 0.005 else "nowhere"
+    told = [by for by in attacked.values() if {"masked", OURS} <= set(by)]
+    more = max((_adversary(by, OURS) - _adversary(by, "masked") for by in told), default=None)
+    hidden = "" if more is None else f", tells boosted trees no more of the group than deletion (AUC {add_sign(more)})"
+    if more is not None and more >= 0.005:
+        hidden = f", tells boosted trees up to {add_sign(more)} more of the group than deletion (AUC)"
+    said = f": it degenerates {often}{hidden}, and its {_tell_gain(found, OURS_BY, 'masked')}."
+    return [(Strong("What we would rather use"), said)]
+
+
+def _tell_gain(found: Mapping[str, Any], which: str, rival: str) -> str:
+    """The range over datasets of differences from a rival in fairness and utility, and where the first is clear."""
+    compared = {name: one[which] if which == OURS_BY else one[which]["balanced"] for name, one in found.items()}
+    fair, useful = (
+        " to ".join(dict.fromkeys(add_sign(end) for end in (min(gaps), max(gaps))))
+        for gaps in ([by[measure][rival]["difference"] for by in compared.values()] for measure in (FAIRNESS, "AUC"))
+    )
+    clear = [labels.dataset(name) for name, by in compared.items() if is_clear(by[FAIRNESS][rival])]
+    words = f"clear by the tests on {_list_words(clear)}" if clear else "clear by the tests on no dataset"
+    return f"{FAIRNESS} is {fair} above that of {labels.method(rival)} for {useful} of AUC, {words}"
+
+
+def _adversary(attacked: Mapping[str, Attacked], method: str) -> float:
+    return attacked[method]["boosting"]["AUC"]["mean"]
+
+
+def _list_words(words: Sequence[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _tell_reservation(results: Results) -> list[Block]:
     """What ending the searches later changes, if that was measured: on the dataset where it is most."""
     kinds = {dataset: by["ifair-b"]["kinds"] for dataset, by in ifair_readings.EXPERIMENT.find(results).items()}
     found = {dataset: by[ifair_readings.LONGER][FAIRNESS]["change"]["mean"] for dataset, by in kinds.items()}
     if not found:
-        return ""
+        return []
     most = max(found, key=lambda dataset: abs(found[dataset]))
-    return (
-        " Searches also ended early: going on until the loss falls by a tenth as much changes the same fits, most on "
-        f"{labels.dataset(most)} ({FAIRNESS} {add_sign(found[most], 3)}; see the deviations)."
-    )
-
-
-def _tell_ours(found: Mapping[str, TradeOff]) -> list[str]:
-    """Our variant against what is simpler: the differences on every dataset, and which of them are clear."""
-    said, clear = [], []
-    for rival in ("full", "masked", "svd-masked"):
-        by_measure = []
-        for measure in (FAIRNESS, "AUC"):
-            compared = {dataset: summary["comparisons_of_ours"][measure][rival] for dataset, summary in found.items()}
-            differences = [f"{labels.dataset(one)} {add_sign(by['difference'])}" for one, by in compared.items()]
-            by_measure.append(f"{measure} {', '.join(differences)}")
-            told = [labels.dataset(dataset) for dataset, by in compared.items() if is_clear(by)]
-            clear += [f"{measure} less {labels.method(rival)} on {name}" for name in told]
-        said.append(f"less {labels.method(rival)} {'; '.join(by_measure)}")
-    degenerate = [f"{labels.dataset(dataset)} {_share_constant(summary, OURS)}" for dataset, summary in found.items()]
-    decided = f"clear by the tests, where there were splits enough, is of these: {', '.join(clear) or 'nothing'}"
-    return [*said, decided, f"degenerate fits: {', '.join(degenerate)}"]
-
-
-def _share_constant(summary: TradeOff, method: str) -> str:
-    return f"{100 * fmean(point['constant'] for point in summary['points'][method]):.0f} %"
+    return [
+        Text(
+            "One reservation: searches ended early. Going on until the loss falls by a tenth as much changes the same "
+            f"fits, most on {labels.dataset(most)} ({FAIRNESS} {add_sign(found[most], 3)}; see the deviations)."
+        )
+    ]

@@ -72,14 +72,13 @@ def list_blocks(results: Results) -> list[Block]:
     """Every block of the page; tables of a small profile say so."""
     sections = [block for experiment in find_experiments().values() for block in experiment.write_section(results)]
     findings, printed = judge_claims(results), collect_printed(sections)
-    page = [
+    page: list[Block] = [
         Heading("The paper's evaluation, redone", 1),
         *summarise_page(results, printed, findings),
         *_introduce(results),
         Heading("What holds and what does not"),
         *_describe_findings(findings, printed),
-        Heading("Why"),
-        Bullets(REASONS),
+        *((Heading("Why"), Bullets(REASONS)) if findings else ()),
         *sections,
         *describe_deviations(results),
         *_tabulate_runs(results),
@@ -169,14 +168,15 @@ def _describe_findings(found: list[Finding], printed: Printed) -> list[Block]:
     return [
         Text(
             f"Of {len(found)} claims of the paper, in our words: hold here {counts[HOLDS]}, hold in part "
-            f"{counts[IN_PART]}, do not hold {counts[FAILS]}, not tested {counts[OPEN]}. Each verdict is computed by "
+            f"{counts[IN_PART]}, not shown {counts[FAILS]}, not tested {counts[OPEN]}. Each verdict is computed by "
             "the rule beside it: a claim holds if all of its parts do, and in part if some do. Clearly above or below "
             "means by the corrected resampled t-test (Nadeau and Bengio), which allows for splits of one table "
             "overlapping (as many records to test on as to learn from), p-values adjusted after Holm for all rivals, "
             "at 5 %. With fewer than "
             f"{LEAST_SPLITS} splits nothing is "
-            "tested, and the part, marked with a dash, decides nothing. A claim that does not hold here has not been "
-            "shown by these runs, which is less than being shown to be false."
+            "tested, and the part, marked with a dash, decides nothing. Not shown is less than shown to be false: see "
+            "the numbers of each part. Intervals are not adjusted for several rivals, as p-values are, so that one may "
+            "exclude 0 where p is above 0.05."
         ),
         Table([["claim", "verdict", "parts that hold"], *rows]),
         *_tabulate_agreement(printed),

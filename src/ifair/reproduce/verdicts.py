@@ -9,7 +9,7 @@ from ifair.evaluate.statistics import Comparison, Spread
 from ifair.report.blocks import Finding, Line, Number, add_sign, inlines
 
 LEVEL = 0.05
-HOLDS, IN_PART, FAILS, OPEN = "holds", "holds in part", "does not hold", "not tested"
+HOLDS, IN_PART, FAILS, OPEN = "holds", "holds in part", "not shown", "not tested"
 YES, NO, UNTESTED = "✓ ", "✗ ", "– "
 
 Part = tuple[bool | None, Line]

@@ -58,7 +58,8 @@ def section(found: dict[str, TradeOff], results: Results) -> list[Block]:
         Picture(
             "collapse",
             "Where in the grid fits of iFair end at a constant, one answer for all but one person in a hundred: "
-            "lambda : mu from left to right, K from top to bottom, dark where it happens on every split.",
+            "lambda : mu from left to right, K from top to bottom, dark where it happens on every split. What ended "
+            "there is what the search found by its end: one that goes on may yet leave.",
         ),
     ]
     for dataset, summary in found.items():

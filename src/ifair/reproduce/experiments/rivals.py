@@ -155,8 +155,13 @@ def summarise(records: Records) -> Rivals:
             "ours": describe_choices(choose_rows(beside, UTILITY[task])) if beside else {},
         }
     ran = {record.case.method for record in records}
-    left_out = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
+    left_out = {rival: hint for rival, hint in list_missing().items() if rival not in ran}
     return {"classification": found["classification"], "ranking": found["ranking"], "left_out": left_out}
+
+
+def list_missing() -> dict[str, str]:
+    """The rivals whose packages are not installed, and how to install them."""
+    return {rival: HINT for rival in PACKAGES if not is_installed(rival)}
 
 
 def section(found: Rivals, results: Results) -> list[Block]:
@@ -211,4 +216,13 @@ def _name_winner(utility: float, fairness: float) -> str:
     return "a trade" if 1 in signs else "the rival is ahead"
 
 
-EXPERIMENT = Experiment("rivals", 90, plan, summarise, section, needs=("classification", "ranking"), by_task=True)
+EXPERIMENT = Experiment(
+    "rivals",
+    90,
+    plan,
+    summarise,
+    section,
+    needs=("classification", "ranking"),
+    left_out=list_missing,
+    by_task=True,
+)
