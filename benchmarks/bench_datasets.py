@@ -6,7 +6,7 @@ python benchmarks/bench_datasets.py [--json FILE]
 import common
 from ifair.data import DataError, dataset_names, load
 
-REPEATS = 3
+REPEATS = 10
 LIMITS = {"census": 2.0, "all five": 8.0}
 
 

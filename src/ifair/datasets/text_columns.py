@@ -31,8 +31,9 @@ def parse_categories(texts: pd.Series, known: Collection[str]) -> pd.Series:
     """
     present = set(texts)
     kept = [text for text in known if text in present]
-    found = pd.Categorical(texts.where(texts.isin(kept)), categories=kept)
-    return pd.Series(found.rename_categories(known) if isinstance(known, Mapping) else found)
+    codes = pd.Index(kept, dtype=object).get_indexer(pd.Index(texts))  # -1 where missing
+    names = [str(known[text]) for text in kept] if isinstance(known, Mapping) else kept
+    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names)))
 
 
 def parse_attributes(table: pd.DataFrame, known: Mapping[str, Collection[str] | None]) -> pd.DataFrame:
