@@ -119,10 +119,10 @@ def test_settings_are_chosen_on_validation_and_adversaries_are_those_of_the_sett
 @pytest.mark.parametrize(
     ("useful", "fair", "said"),
     [
-        (-0.05, 0.08, "is -0.05 in AUC and +0.08 in yNN; a trade."),
-        (-0.05, 0.004, "is -0.05 in AUC and 0.00 in yNN; the rival is ahead."),
+        (-0.05, 0.08, "is -0.05 in AUC and +0.08 in yNN; a trade, untested."),
+        (-0.05, 0.004, "is -0.05 in AUC and 0.00 in yNN; the rival is ahead, untested."),
         (0.004, -0.004, "they are level"),
-        (0.01, 0.12, "is +0.01 in AUC and +0.12 in yNN; iFair-b is ahead."),
+        (0.01, 0.12, "is +0.01 in AUC and +0.12 in yNN; iFair-b is ahead, untested."),
     ],
 )
 def test_words_follow_from_the_numbers(committed, useful, fair, said):
@@ -131,7 +131,7 @@ def test_words_follow_from_the_numbers(committed, useful, fair, said):
     for name, difference in (("AUC", useful), ("yNN", fair)):
         ours[name]["mean"] = theirs[name]["mean"] + difference
     (line,) = re.findall(r"\*\*Credit\*\*, .*iFair-b less SenSeI .*", write_page(EXPERIMENT, committed))
-    assert line.endswith(said) or f"; {said}." in line
+    assert line.endswith(said) or f"; {said}, untested." in line
 
 
 def test_rivals_alone_make_a_page_what_was_left_out_is_said_and_without_results_there_is_nothing(committed):

@@ -65,12 +65,27 @@ def section(found: dict[str, TradeOff], results: Results) -> list[Block]:
     for dataset, summary in found.items():
         blocks += [
             Heading(labels.dataset(dataset), 3),
+            Text(f"Of {labels.count(summary['rules']['balanced']['full']['test']['AUC']['n'], 'split')}:"),
             tradeoff.describe_picture(dataset, "AUC"),
             tabulate(results, dataset),
             *tradeoff.compare_methods(summary, ("AUC", "yNN"), summary["rules"]["balanced"]),
             *tradeoff.describe_collapse(summary),
+            *_describe_even_setting(summary),
         ]
     return blocks
+
+
+def _describe_even_setting(summary: TradeOff) -> list[Block]:
+    """What iFair-b ends at where both losses weigh alike, with the fewest prototypes."""
+    points = [point for point in summary["points"].get("ifair-b", []) if point["setting"]["mu"] == 0.5]
+    if not points:
+        return []
+    point = min(points, key=lambda one: one["setting"]["K"])
+    weight = point["protected_weight"]
+    weighed = "infinitely many" if weight is None else f"{weight:.2g}"
+    said = f"at lambda : mu = 1 : 1 and K = {point['setting']['K']}, iFair-b ends at a constant on "
+    said += f"{100 * point['constant']:.0f} % of splits, with a Parity of {point['test']['Parity']:.2f} and protected "
+    return [Text(f"For example, {said}columns that weigh {weighed} times as much as the others.")]
 
 
 def draw(found: dict[str, TradeOff], results: Results) -> Figures:

@@ -203,7 +203,7 @@ def _tabulate(one: Beside, attacked: Mapping[str, Attacked], measures: tuple[str
 def _compare_in_words(dataset: str, ours: Choice, rival: str, theirs: Choice) -> Line:
     useful, fair = (ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN"))
     said = f"iFair-b less {NAMES[rival]} is {add_sign(useful)} in AUC and {add_sign(fair)} in yNN"
-    return labels.line(dataset, f", under the balanced rule: {said}; {_name_winner(useful, fair)}.")
+    return labels.line(dataset, f", under the balanced rule: {said}; {_name_winner(useful, fair)}, untested.")
 
 
 def _name_winner(utility: float, fairness: float) -> str:
