@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -220,3 +221,17 @@ def split_departures(X: Array, blocks: Sequence[slice]) -> list[SparseBlock] | N
         block.squares = block.departures.square()
         parts.append(block)
     return parts
+
+
+def limit_products() -> AbstractContextManager[Any]:
+    """Have the libraries for products keep to one thread each: whole blocks are shared among threads instead."""
+    limited: AbstractContextManager[Any] = _find_product_libraries().limit(limits=1)
+    return limited
+
+
+@cache
+def _find_product_libraries() -> Any:
+    # Finding them takes milliseconds, longer than to map a small table.
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")

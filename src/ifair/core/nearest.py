@@ -6,13 +6,12 @@ The same search for devices of PyTorch is in :mod:`ifair.core.nearest_torch`.
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.core.arrays import Array, Indices, namespace
+from ifair.core.arrays import Array, Indices, limit_products, namespace
 from ifair.core.copies import Copies, first_of_each
 from ifair.core.scan import FAR, Scan
 
@@ -69,19 +68,11 @@ def run_in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int
         from joblib import effective_n_jobs
 
         threads = effective_n_jobs(n_jobs)
-    with _blas().limit(limits=1):
+    with limit_products():
         if threads == 1:
             return [work(item) for item in items]
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(work, items))
-
-
-@cache
-def _blas() -> Any:
-    """The libraries for products; finding them takes longer than a search for one person."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
 
 
 def without_self(index: Indices, squared: Array, k: int) -> tuple[Indices, Array]:

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from ifair.core.arrays import to_host
+from ifair.core.arrays import limit_products, to_host
 from ifair.engines.sharded import ShardedEngine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.disk import check_finite
@@ -69,7 +68,7 @@ class ClusterTable(Table):
 
     @cached_property
     def _engine_and_statistics(self) -> tuple[ShardedEngine, "PartStatistics"]:
-        with threadpool_limits(1, user_api="blas"):
+        with limit_products():
             return self._load_engine()
 
     @property
@@ -84,7 +83,7 @@ class ClusterTable(Table):
     def open_engine(self) -> Iterator[ShardedEngine]:
         # What stands beside the records has come by now.
         self._unchanged.close()
-        with threadpool_limits(1, user_api="blas"):
+        with limit_products():
             yield self._engine_and_statistics[0]
 
     def load_records(self) -> Floats:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from ifair.core.arrays import limit_products
 from ifair.engines.engine import Engine, blocks
 from ifair.engines.streamed import ChunkReader, StreamedEngine, chunk_rows, prefetch
 from ifair.errors import IfairError
@@ -74,7 +74,7 @@ class DiskTable(Table):
     @contextmanager
     def open_engine(self) -> Iterator[Engine]:
         with (
-            threadpool_limits(1, user_api="blas"),
+            limit_products(),
             StreamedEngine(self._record_reader, self.statistics.mean, threads=self._threads) as engine,
         ):
             yield engine

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from ifair.core.arrays import is_tensor, to_host
+from ifair.core.arrays import is_tensor, limit_products, to_host
 from ifair.engines.engine import Engine, LocalEngine, blocks, open_engine
 from ifair.engines.streamed import ChunkReader
 from ifair.errors import IfairError
@@ -163,7 +162,7 @@ class MemoryTable(Table):
     def open_engine(self) -> Iterator[Engine]:
         centred = self.X - self.statistics.mean
         with (
-            threadpool_limits(1, user_api="blas"),
+            limit_products(),
             open_engine(self.engine, centred, threads=self._threads, workers=self._workers) as engine,
         ):
             yield engine
@@ -193,7 +192,7 @@ def fill_result(engine: Engine, function: RowMap, result: Any) -> None:
     # Products of a block are too small to share among threads: whole blocks are shared instead. Setting that up takes
     # milliseconds, which a single block is not worth.
     several = engine.n_records > MAPPED_ROWS
-    with threadpool_limits(1, user_api="blas") if several else nullcontext(), engine:
+    with limit_products() if several else nullcontext(), engine:
         map_rows = function.prepare(engine)
 
         def fill(block: Any, rows: slice) -> None:
