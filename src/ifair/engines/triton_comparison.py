@@ -5,6 +5,7 @@ of the tile, some thirty times in all, and a GPU spends most of an evaluation on
 once, and what they are replaced by is written once.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -108,20 +109,24 @@ def _compare(  # type: ignore[no-untyped-def]
 @cache
 def choose_comparison(device: torch.device, dtype: torch.dtype) -> Any:
     """The comparison in one pass, if the device can do it; else that in steps, with a warning."""
+    trouble = (
+        f"pairs of many fits are compared in steps, which takes longer: that in one pass does not work on {device}"
+    )
+    return prefer(compare_in_one, compare_tile, lambda: _largest_difference(device, dtype), TRIAL_TOLERANCE, trouble)
+
+
+def prefer(fast: Any, plain: Any, try_out: Callable[[], float], tolerance: float, trouble: str) -> Any:
+    """The fast way where a trial finds it near the plain one; else that, and a warning of the trouble."""
     try:
-        off = _largest_difference(device, dtype)
+        off = try_out()
     except Exception as error:  # Whatever a compiler, a driver or an older device objects to.
         reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
     else:
-        if off <= TRIAL_TOLERANCE:
-            return compare_in_one
+        if off <= tolerance:
+            return fast
         reason = f"it differs by {off:.1g} from the same in steps"
-    warn_user(
-        f"pairs of many fits are compared in steps, which takes longer: the kernel that does it in one pass does not "
-        f"work on {device} ({reason})",
-        RuntimeWarning,
-    )
-    return compare_tile
+    warn_user(f"{trouble} ({reason})", RuntimeWarning)
+    return plain
 
 
 def _largest_difference(device: torch.device, dtype: torch.dtype) -> float:

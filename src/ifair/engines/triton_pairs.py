@@ -20,7 +20,7 @@ from ifair.core.arrays import Array
 from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.pairs import PairKernel, PairWeights, TileSums
-from ifair.errors import warn_user
+from ifair.engines.triton_comparison import prefer
 
 TRIAL_RECORDS = 256
 TRIAL_TOLERANCE = 1e-3
@@ -205,20 +205,15 @@ def fuse_kernel(engine: Any, plain: EuclideanPairs) -> EuclideanPairs:
     largest = reduce(lambda a, b: a.maximum(b), in_blocks)
     parts = plain.unprotected, plain.n_prototypes, plain.weighted, plain.dtype
     fused = FusedPairs(*parts, engine.fused_tile_rows, largest=largest)
-    try:
-        off = _largest_difference(engine, replace(plain, dtype=np.float64), fused)
-    except Exception as error:  # Whatever a compiler, a driver or an older device objects to.
-        reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-    else:
-        if off <= TRIAL_TOLERANCE:
-            return fused
-        reason = f"it differs by {off:.1g} from the same in steps"
-    warn_user(
-        f"pairs are compared in steps, which takes longer: the kernel that does it in one does not work on "
-        f"{engine.device} ({reason})",
-        RuntimeWarning,
+    exact = replace(plain, dtype=np.float64)
+    trouble = (
+        "pairs are compared in steps, which takes longer: the kernel that does it in one does not work on "
+        f"{engine.device}"
     )
-    return plain
+    best: EuclideanPairs = prefer(
+        fused, plain, lambda: _largest_difference(engine, exact, fused), TRIAL_TOLERANCE, trouble
+    )
+    return best
 
 
 def _largest_difference(engine: Any, exact: EuclideanPairs, fused: PairKernel) -> float:
