@@ -35,11 +35,17 @@ Printed = dict[str, dict[str, list[Number]]]
 """By section and measure the numbers of ours that have one of the paper's beside them."""
 
 TABLES = {
-    "Classification": "numbers about classification",
+    "Classification": "about classification",
     "Ranking": "about ranking",
-    "Weights of the score on Xing": "about weights",
+    "Weights of the score on Xing": "about the weights of Xing's score",
 }
 """What is said of the sections that the first screen counts."""
+
+GLOSSARY = (
+    "iFair-b is the paper's variant that begins with protected weights near zero. yNN tells, from 0 to 1, how alike "
+    "people are treated who are alike in everything unprotected; AUC is that of labels. A change is called clear where "
+    "the test over the splits says so."
+)
 
 VERBS = {
     HOLDS: ("holds", "hold"),
@@ -50,6 +56,7 @@ VERBS = {
 """What one claim does, and several do."""
 
 OURS_BY = "comparisons_of_ours"
+OURS_IS = "means, protected weights held at 0, Euclidean distances between pairs, a start along principal components"
 
 FAIREST = f", the {labels.RULES['fairest']} settings"
 """Added to a section's name: such settings are mostly fits that ended at a constant, in the paper as here."""
@@ -76,7 +83,7 @@ def summarise_page(results: Results, printed: Printed, findings: Sequence[Findin
         *_tell_ours(found, attacked),
     ]
     banner = Banner(f"Profile: {JUDGED}", f"{counted} Its numbers speak for or against the paper.")
-    return [banner, Bullets(lines), *_tell_reservation(results)]
+    return [banner, Bullets(lines), *_tell_reservation(results), Text(GLOSSARY)]
 
 
 def find_small_profile(results: Results) -> str:
@@ -117,9 +124,10 @@ def _tell_agreement(printed: Printed) -> list[Line]:
     if not counts:
         return []
     ranked = printed.get("Ranking", {}).get(FAIRNESS)
-    fair = f"; of {FAIRNESS} of rankings {count_near(ranked)}" if ranked else ""
-    said = f": its {labels.RULES['fairest']} settings aside, which mostly give everybody one answer, ours are within "
-    return [(Strong("The paper's numbers"), f"{said}{MARGIN} of {_list_words(counts)}{fair}.")]
+    fair = f" ({FAIRNESS} of rankings: {count_near(ranked)})" if ranked else ""
+    aside = f"its {labels.RULES['fairest']} settings, which mostly give everybody one answer, are left out"
+    said = f": within {MARGIN} of ours are {_list_words(counts)}{fair}; {aside}."
+    return [(Strong("The paper's numbers"), said)]
 
 
 def _tell_claims(findings: Sequence[Finding], found: Mapping[str, TradeOff]) -> list[Line]:
@@ -128,8 +136,9 @@ def _tell_claims(findings: Sequence[Finding], found: Mapping[str, TradeOff]) -> 
         return []
     counts = Counter(finding.verdict for finding in findings)
     told = [f"{n} {one if n == 1 else many}" for verdict, (one, many) in VERBS.items() if (n := counts[verdict])]
-    gains = f"; iFair-b's {_tell_gain(found, 'comparisons', 'full')}" if found else ""
-    return [(Strong("The paper's claims"), f" at its own settings, {len(findings)} in all: {', '.join(told)}{gains}.")]
+    gains = f"; {_tell_gain(found, 'comparisons', 'full', 'iFair-b')}" if found else ""
+    said = f" at its own settings: of {len(findings)}, {_list_words(told)}{gains}."
+    return [(Strong("The paper's claims"), said)]
 
 
 def _tell_collapse(found: Mapping[str, TradeOff]) -> list[Line]:
@@ -146,26 +155,28 @@ def _tell_collapse(found: Mapping[str, TradeOff]) -> list[Line]:
         f": with any weight on fairness {_list_words(shares)} of iFair-b's fits give nearly everybody the same answer, "
         f"and validation chose no fairness at all on {_list_words(alone)} splits."
     )
-    return [(Strong("What does not hold"), said)]
+    return [(Strong("Its objective degenerates"), said)]
 
 
 def _tell_masking(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[str, Attacked]]) -> list[Line]:
     """What merely deleting the protected columns does against iFair-b: area covered, and what an adversary finds."""
     said = []
     if found:
-        more, less = list[str](), list[str]()
+        larger, smaller = list[str](), list[str]()
         for dataset, summary in found.items():
             by = summary["hypervolume"]["coin"]["by_settings"]
             masked, ours = (list(by[method].values())[-1]["mean"] for method in ("masked", "ifair-b"))
-            (more if masked > ours else less).append(labels.dataset(dataset))
+            (larger if masked > ours else smaller).append(labels.dataset(dataset))
         n = max(len(summary["points"]["ifair-b"]) for summary in found.values())
-        where = [f"{word} on {_list_words(names)}" for word, names in (("more", more), ("less", less)) if names]
-        than = f"than all {n} settings of iFair-b do"
-        said.append(f"covers of utility and {FAIRNESS} together {' and '.join(where)} {than}")
+        where = [f"a {word} area on {_list_words(d)}" for word, d in (("larger", larger), ("smaller", smaller)) if d]
+        plane = f"of the plane of AUC and {FAIRNESS} than all {n} settings of iFair-b do"
+        said.append(f"covers {' and '.join(where)} {plane}")
     told = [by for by in attacked.values() if {"masked", "ifair-b"} <= set(by)]
     if told:
         worse = sum(_adversary(by, "ifair-b") > _adversary(by, "masked") for by in told)
-        said.append(f"iFair-b tells boosted trees more of the group on {worse} of {len(told)} datasets")
+        said.append(
+            f"boosted trees recover the group better from iFair-b than from it on {worse} of {len(told)} datasets"
+        )
     return [(Strong("Merely deleting the protected columns"), f" {'; '.join(said)}.")] if said else []
 
 
@@ -177,14 +188,14 @@ def _tell_ours(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[str
     often = f"in at most {100 * constant:.0f} % of fits" if constant >= 0.005 else "nowhere"
     told = [by for by in attacked.values() if {"masked", OURS} <= set(by)]
     more = max((_adversary(by, OURS) - _adversary(by, "masked") for by in told), default=None)
-    hidden = "" if more is None else f", tells boosted trees no more of the group than deletion (AUC {add_sign(more)})"
+    hidden = "" if more is None else " and gives the group away no more than deletion does"
     if more is not None and more >= 0.005:
-        hidden = f", tells boosted trees up to {add_sign(more)} more of the group than deletion (AUC)"
-    said = f": it degenerates {often}{hidden}, and its {_tell_gain(found, OURS_BY, 'masked')}."
+        hidden = f" and lets boosted trees recover the group by up to {add_sign(more)} AUC better than deletion does"
+    said = f" ({OURS_IS}) degenerates {often}{hidden}; {_tell_gain(found, OURS_BY, 'masked', 'it')}."
     return [(Strong("What we would rather use"), said)]
 
 
-def _tell_gain(found: Mapping[str, Any], which: str, rival: str) -> str:
+def _tell_gain(found: Mapping[str, Any], which: str, rival: str, who: str) -> str:
     """The range over datasets of differences from a rival in fairness and utility, and where the first is clear."""
     compared = {name: one[which] if which == OURS_BY else one[which]["balanced"] for name, one in found.items()}
     fair, useful = (
@@ -192,8 +203,8 @@ def _tell_gain(found: Mapping[str, Any], which: str, rival: str) -> str:
         for gaps in ([by[measure][rival]["difference"] for by in compared.values()] for measure in (FAIRNESS, "AUC"))
     )
     clear = [labels.dataset(name) for name, by in compared.items() if is_clear(by[FAIRNESS][rival])]
-    words = f"clear by the tests on {_list_words(clear)}" if clear else "clear by the tests on no dataset"
-    return f"{FAIRNESS} is {fair} above that of {labels.method(rival)} for {useful} of AUC, {words}"
+    words = f"clear on {_list_words(clear)}" if clear else "clear nowhere"
+    return f"against {labels.method(rival)} {who} changes {FAIRNESS} by {fair}, {words}, and AUC by {useful}"
 
 
 def _adversary(attacked: Mapping[str, Attacked], method: str) -> float:
@@ -214,7 +225,7 @@ def _tell_reservation(results: Results) -> list[Block]:
     most = max(found, key=lambda dataset: abs(found[dataset]))
     return [
         Text(
-            "One reservation: searches ended early. Going on until the loss falls by a tenth as much changes the same "
-            f"fits, most on {labels.dataset(most)} ({FAIRNESS} {add_sign(found[most], 3)}; see the deviations)."
+            "One reservation: searches ended early. With a tolerance ten times stricter the same fits of iFair-b "
+            f"change most on {labels.dataset(most)} ({FAIRNESS} {add_sign(found[most], 3)}; see the deviations)."
         )
     ]
