@@ -101,6 +101,15 @@ def test_a_reference_that_decides_nearly_the_same_needs_another_threshold():
     assert said == f"Deleting the columns, with a tuned penalty, does better here; use that, {threshold}"
 
 
+def test_another_choice_that_is_worth_it_is_named_beside_a_verdict_against_the_balanced_one():
+    given = [judged(0.8, 0.5, role="deleted", seed=2), judged(0.6, 0.6, role="ours", seed=4)]
+    given.append(judged(0.8, 0.6, role="ours", seed=5, id="useful", label="D"))
+    points, measured = zip(*given)
+    compare_points(points, measured)
+    said = give_verdicts(points, {"most_useful": "useful", "balanced": "ours"}, AUC, ["sex"])["sentence"]
+    assert said == "Deleting the columns does better here; use that. The choice “most useful”, D, is worth it."
+
+
 def test_a_difference_that_is_clear_but_tiny_decides_nothing_and_what_is_worth_nothing_is_never_praised():
     caution = {"tag": "at chance", "text": "These decisions are not clearly better than chance."}
     found = verdict_on(0.8, 0.9, cautions=[caution])

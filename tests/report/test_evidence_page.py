@@ -173,3 +173,14 @@ def test_the_terminal_shows_every_point_and_choice(task):
     assert text.endswith(f"{found['verdict']['sentence']}\n{found['verdict']['scope']}")
     verdict = {**found["verdict"], "besides": [{"tag": "known", "text": "Everybody knows."}]}
     assert f"{verdict['sentence']}\nCaution: Everybody knows.\n" in summary_text({**found, "verdict": verdict})
+
+
+def test_the_short_table_has_deletion_with_every_penalty_and_what_to_be_careful_about():
+    found = small_evidence("classification")
+    rival = {**found["points"][1], "id": "x", "role": "rival", "family": "masked", "name": "deleted, C = 7"}
+    rival["cautions"] = [{"tag": "nearly one decision", "text": "Nearly all."}]
+    other = {**rival, "id": "y", "family": "lfr", "name": "LFR, C = 7"}
+    lines = summary_text({**found, "points": [*found["points"], rival, other]}).splitlines()
+    (line,) = [line for line in lines if "deleted, C = 7" in line]
+    assert line.endswith("nearly one decision")
+    assert not any("LFR, C = 7" in line for line in lines)

@@ -124,7 +124,7 @@ def give_verdicts(
         named = {p["id"]: p for p in points if p.get("verdict", {}).get("worth")}
         for rule, id_ in choices.items():
             if id_ in named:
-                found["reasons"].append(f"The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it.")
+                found["sentence"] += f" The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it."
     return found
 
 

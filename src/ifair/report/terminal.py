@@ -1,5 +1,7 @@
 """An audit and a tuning for a terminal."""
 
+from collections.abc import Mapping
+
 from ifair.report.blocks import align_rows
 from ifair.report.comparison import describe_judged, measure_text, number_text, tabulate_comparison
 from ifair.results import Choices, Evidence, Parity, Point, Tuning, Verdict, find_measure
@@ -14,7 +16,7 @@ def audit_text(evidence: Evidence) -> str:
     lines = [
         _describe_people(evidence),
         "",
-        align_rows([head, *(_row(point, chosen.get(point["id"], "")) for point in points)]),
+        align_rows([head, *(_row(point, chosen) for point in points)]),
     ]
     for id_, name in chosen.items():
         point = next(point for point in points if point["id"] == id_)
@@ -54,14 +56,14 @@ def tuning_text(tuning: Tuning) -> str:
 
 
 def summary_text(evidence: Evidence) -> str:
-    """The full data, deleting the columns, and ours, in a short table; and the verdict."""
+    """The full data, deleting the columns with every penalty, and ours, in a short table; and the verdict."""
     chosen = _by_point(evidence["choices"])
     flips = "flips" if evidence["task"] == "classification" else "moves"
-    rows = [["", "", evidence["utility"]["name"], "consistency of ranks", flips, "choice"]]
+    rows = [["", "", evidence["utility"]["name"], "consistency of ranks", flips, "choice, caution"]]
     for point in evidence["points"]:
-        if point["role"] != "rival":
+        if point["role"] != "rival" or point["family"] == "masked":
             numbers = [_estimate(point, measure) for measure in ("utility", "ranks", "flip")]
-            rows.append([point.get("label", ""), point["name"], *numbers, chosen.get(point["id"], "")])
+            rows.append([point.get("label", ""), point["name"], *numbers, _list_marks(point, chosen)])
     changed = " and ".join(evidence["data"]["protected"])
     explained = "Flips: decisions that change" if flips == "flips" else "Moves: how far scores move"
     parts = [
@@ -100,14 +102,20 @@ def _by_point(choices: Choices) -> dict[str, str]:
     return {id_: ", ".join(rule for rule, other in chosen if other == id_) for _, id_ in chosen}
 
 
-def _row(point: Point, choice: str) -> list[str]:
+def _list_marks(point: Point, chosen: Mapping[str, str]) -> str:
+    """By which rules a point was chosen, and what to be careful about."""
+    choice = chosen.get(point["id"])
+    return ", ".join([*filter(None, [choice]), *(one["tag"] for one in point.get("cautions", []))])
+
+
+def _row(point: Point, chosen: Mapping[str, str]) -> list[str]:
     largest = next((one["partition"] for one in point["groups"]), "")
     return [
         point.get("label", ""),
         point["name"],
         *(measure_text(find_measure(point, measure)) for measure in ("utility", "ranks", "yNN")),
         *(_estimate(point, measure) for measure in ("flip", "leak", f"gap:{largest}")),
-        ", ".join([*filter(None, [choice]), *(one["tag"] for one in point.get("cautions", []))]),
+        _list_marks(point, chosen),
     ]
 
 

@@ -22,7 +22,7 @@ function showGroups(data, now) {
   const [most, least] = endsOf(lead);
   say("groups-words",
     `By ${quoted(lead.partition)}: ${isClassification(data) ? `${amount(most.rate)} of “${most.label}” and ${amount(least.rate)} of “${least.label}” are predicted ${outcomeName(data)}` : `“${most.label}” have a mean score of ${amount(most.rate)}, “${least.label}” of ${amount(least.rate)}`}, a gap of ${points(lead.parity)}`
-      + beside.map((p) => `; with ${shortName(p) === "full data" ? "the full data" : "the columns deleted"} ${points(partitionOf(p, lead.partition)?.parity)}`).join("") + ".",
+      + beside.map((p, i) => `${i ? " and" : "; the largest gap is"} ${points(partitionOf(p, lead.partition)?.parity)} with ${shortName(p) === "full data" ? "the full data" : "the columns deleted"}`).join("") + ".",
     `What truly happened: ${amount(most.base)} and ${amount(least.base)}.`, "Like treatment of like people does not make rates of groups equal, and does not aim at it.");
   fill("groups-caption", [...beside, now].flatMap((p) => [key(p.role), `${pointName(p)}\u2003`]));
   const measure = (p, name) => partitionOf(p, name) && withRange(amount(partitionOf(p, name).parity), ...(partitionOf(p, name).parity_interval ?? []), amount);
