@@ -64,8 +64,9 @@ def _rows_by_query(query: Any, n: int) -> list[NDArray[np.intp]]:
 
 def check_others(index: NDArray[Any]) -> None:
     """Refuse neighbours, of shape (M, k), among whom somebody finds themselves: every measure is about two people."""
-    own = (index == np.arange(len(index))[:, None]).any(axis=1)
-    if own.any():
+    is_own = index == np.arange(len(index))[:, None]
+    if is_own.any():
+        own = is_own.any(axis=1)
         first, count = int(own.argmax()), int(own.sum())
         raise IfairError(
             f"neighbours of row {first} name that row itself ({count:,} of {len(index):,} rows do), and nobody is "

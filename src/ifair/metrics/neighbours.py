@@ -101,8 +101,8 @@ def resolve_neighbours(
 
 def average_neighbours(values: Floats, neighbours: Ints) -> Floats:
     """Mean over each person's neighbours of values of shape (M, k); NaN for a person who has none, shape (M,)."""
-    known = neighbours >= 0
-    if known.all():
+    if neighbours.min(initial=0) >= 0:
         return np.asarray(values.mean(axis=1))
+    known = neighbours >= 0
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(known, values, 0.0).sum(axis=1) / known.sum(axis=1))
