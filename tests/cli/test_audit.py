@@ -50,6 +50,27 @@ def test_a_place_that_cannot_be_written_and_a_mistyped_choice_are_named_before_a
         assert "did you mean 'fairest'?" in refuse(verb, people, *ROLES, "--card", "--choice", "fairst")
 
 
+@pytest.mark.parametrize("verb", ["audit", "report", "tune", "fit"])
+def test_one_of_many_numbers_is_no_positive_outcome(verb, tmp_path):
+    frame = applicants()
+    frame["limit"] = 1000 + np.arange(len(frame)) % 11
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    given = [tmp_path / "people.csv", "-p", "sex", "--target", "limit", "--positive", 1003, "-o", tmp_path / "out"]
+    said = refuse(verb, *given)
+    assert "target 'limit' holds 11 different numbers, and --positive 1003 would be one of them" in said
+    assert "numbers are predicted as numbers; for yes or no make a column of two values" in said
+    assert "..." not in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_code_of_ten_numbers_can_be_the_positive_outcome(tmp_path):
+    frame = applicants()
+    frame["grade"] = np.arange(len(frame)) % 10
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    roles = Roles(protected=("sex",), target="grade", positive="3")
+    assert read_people(tmp_path / "people.csv", roles)[0].outcome.sum() == len(frame) / 10
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ifair.datasets.dataset import Dataset, GroupRule, group_mask
 from ifair.errors import IfairError, name_setting
@@ -176,6 +177,9 @@ def check_table(
     return checked
 
 
+MOST_CODES = 10
+"""Different numbers that may be codes of classes, one of which is positive; more of them measure something."""
+
 NAMED_ROWS = 3
 """Rows that an error about a column names, at most."""
 
@@ -205,6 +209,12 @@ def _check_target(values: pd.Series, positive: Any, classes: bool, how: str) -> 
     first, *others = values.unique().tolist()
     if not others:
         raise IfairError(f"target {name!r} is {first!r} for everybody: there is nothing to predict")
+    if positive is not None and is_numeric_dtype(values) and not is_bool_dtype(values) and len(others) >= MOST_CODES:
+        raise IfairError(
+            f"target {name!r} holds {len(others) + 1:,} different numbers, and {name_setting('positive', positive)} "
+            "would be one of them against all others: numbers are predicted as numbers; for yes or no make a column "
+            "of two values"
+        )
     lines = column_warnings.warn_of_target(name, find_doubt(values), is_class=positive is not None)
     encode_outcome(values, find_value(positive, values), classes=classes)
     return lines
