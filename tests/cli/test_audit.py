@@ -63,6 +63,27 @@ def test_one_of_many_numbers_is_no_positive_outcome(verb, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("verb", ["audit", "report", "tune", "fit"])
+@pytest.mark.parametrize(
+    ("threshold", "said"), [(50, "did you mean 0.5?"), (-0.1, "from 0 to 1"), ("nan", "from 0 to 1")]
+)
+def test_a_threshold_that_no_probability_is_above_is_refused_before_any_work(verb, people, tmp_path, threshold, said):
+    told = refuse(verb, people, *ROLES, "--threshold", threshold, "-o", tmp_path / "out", code=2)
+    assert f"--threshold {threshold}: scores are probabilities" in told
+    assert said in told
+    assert "..." not in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("verb", ["audit", "report", "tune"])
+def test_a_threshold_of_a_predicted_number_is_no_part_of_a_search(verb, people, tmp_path):
+    roles = ["-p", "sex", "--target", "rating", "--ignore", "hired", "--ignore", "team"]
+    told = refuse(verb, people, *roles, "--threshold", 0.5, "-o", tmp_path / "out", code=2)
+    assert "'rating' is a number" in told
+    assert "give it to `ifair decide --threshold`" in told
+    assert "..." not in told
+
+
 def test_a_code_of_ten_numbers_can_be_the_positive_outcome(tmp_path):
     frame = applicants()
     frame["grade"] = np.arange(len(frame)) % 10

@@ -75,6 +75,22 @@ def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_targ
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
 
+@pytest.mark.parametrize("consistent", [[], ["--consistent", 0.1]])
+def test_a_threshold_of_a_predicted_number_is_kept_for_decisions(folder, applicants, tmp_path, consistent):
+    model, out = tmp_path / "m.ifair", tmp_path / "out.csv"
+    limit = float(applicants["rating"].quantile(0.7))
+    roles = [*ROLES, "--ignore", "hired", "--target", "rating"]
+    done = do("fit", folder / "people.csv", *roles, *consistent, "--threshold", limit, "-o", model)
+    assert f"selected by `ifair decide` above {limit:.4g}" in done.stdout
+    do("decide", folder / "people.csv", "--model", model, "-o", out)
+    decided = pd.read_csv(out)
+    assert 0 < decided["decision"].sum() < len(decided)
+    np.testing.assert_array_equal(decided["decision"], decided["score"] > limit)
+    assert "must be a number" in refuse(
+        "decide", folder / "people.csv", "--model", model, "--threshold", "nan", "-o", out, code=2
+    )
+
+
 def test_a_model_without_consistency_decides_by_its_own_scores(folder, applicants, classifier, tmp_path):
     do("decide", folder / "people.csv", "--model", classifier, "--n", 30, "-o", tmp_path / "out.csv")
     found = pd.read_csv(tmp_path / "out.csv")
@@ -175,6 +191,9 @@ def test_what_cannot_be_decided_by_is_refused_before_learning(folder, tmp_path, 
     ("arguments", "code", "message"),
     [
         (["--n", 3, "--rate", 0.1], 2, "one of --rate, --n and --threshold"),
+        (["--n", 3, "--rate", 0.1], 2, "--rate and --n were given: only one of"),
+        (["--threshold", 50], 2, "a number from 0 to 1; did you mean 0.5?"),
+        (["--threshold", "inf"], 2, "a number from 0 to 1"),
         (["--n", 3, "--parity", "selection"], 2, "belong together"),
         (["--n", 3, "--groups", "sex"], 2, "belong together"),
         (["--threshold", 0.5, "--parity", "selection", "--groups", "sex"], 2, "give --rate or --n, not --threshold"),

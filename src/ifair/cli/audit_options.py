@@ -1,5 +1,6 @@
 """What the verbs that judge a table of people share: reading it, its options, and the audit itself."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,28 @@ parity_options = join_options(
         "--groups", metavar="COLUMN", help="The group of each person, for --parity; by default the protected column."
     ),
 )
+
+
+def check_threshold(threshold: float | None, *, probable: bool) -> None:
+    """Refuse a threshold that no score is above, or all are; ``probable``: scores are probabilities."""
+    if threshold is None or (0 <= threshold <= 1 if probable else isfinite(threshold)):
+        return
+    what = "scores are probabilities, and a threshold is a number from 0 to 1" if probable else "it must be a number"
+    hint = f"; did you mean {threshold / 100:g}?" if probable and 1 < threshold < 100 else ""
+    raise click.UsageError(f"--threshold {threshold:g}: {what}{hint}")
+
+
+def check_threshold_of(people: Any, threshold: float | None) -> None:
+    """Refuse a threshold that says nothing about the outcome of these people, before they are learned from."""
+    from ifair.evaluate.splits import task_of
+
+    probable = task_of(people) == "classification"
+    check_threshold(threshold, probable=probable)
+    if threshold is not None and not probable:
+        raise click.UsageError(
+            f"--threshold: {people.outcome.name!r} is a number, so that settings are judged by their scores and nobody "
+            "is decided about: leave it out, and give it to `ifair decide --threshold` with the model"
+        )
 
 
 def find_parity(parity: str | None, groups: str | None, roles: Any) -> tuple[str, str] | None:
@@ -120,6 +143,8 @@ def gather_evidence(
     if parity is not None and (scores is not None or decisions is not None):
         raise click.UsageError("--parity: a model in use decides as it does; leave --scores and --decisions out")
     records, ids, given, decided = read_people(table, roles, scores, decisions)
+    if scores is None:
+        check_threshold_of(records, threshold)
     existing = None
     if given is not None or decided is not None:
         existing = _read_existing(table, records, roles, given, decided, threshold, rate)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ifair.cli.audit_options import check_threshold
 from ifair.cli.extras import needs
 from ifair.cli.output import INPUT, TableOutput, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import make_printable, warn
@@ -74,8 +75,13 @@ def decide(
     ifair decide people.csv --model model.ifair --n 40 --parity selection --groups sex -o decisions.csv
     ifair decide people.csv --model model.ifair --threshold 0.5 -o decisions.csv --json | jq .changes
     """
-    if sum(value is not None for value in (rate, n, threshold)) > 1:
-        raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
+    limits = {"--rate": rate, "--n": n, "--threshold": threshold}
+    both = [flag for flag, value in limits.items() if value is not None]
+    if len(both) > 1:
+        raise click.UsageError(
+            f"{', '.join(both[:-1])} and {both[-1]} were given: only one of --rate, --n and --threshold may be, since "
+            "each says how many to select"
+        )
     if (parity in (None, "none")) != (groups is None):
         raise click.UsageError("--parity and --groups COLUMN belong together")
     if parity not in (None, "none") and threshold is not None:
@@ -97,6 +103,7 @@ def decide(
             )
         _decide_classes(fitted, table, id_, decisions)
         return
+    check_threshold(threshold, probable=fitted.classifies)
     recorded = parity is None and "parity" in fitted.decision
     if recorded:
         parity, groups = fitted.decision["parity"], fitted.decision["groups"]

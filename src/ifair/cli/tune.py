@@ -5,12 +5,20 @@ from typing import Any
 
 import click
 
-from ifair.cli.audit_options import ROLES, count_people, estimator_option, find_parity, parity_options, read_people
+from ifair.cli.audit_options import (
+    ROLES,
+    check_threshold_of,
+    count_people,
+    estimator_option,
+    find_parity,
+    parity_options,
+    read_people,
+)
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.live_progress import format_duration
 from ifair.cli.output import INPUT, OUTPUT, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
-from ifair.cli.terminal_text import make_printable
+from ifair.cli.terminal_text import list_given, make_printable
 from ifair.plain_data import format_json
 
 
@@ -73,6 +81,8 @@ def tune(
     prepare_output(output, "ifair-tuning", journal)
     prepare_output(journal, "journal", output)
     records, _ = read_people(table, roles)
+    if "threshold" in list_given():
+        check_threshold_of(records, options["threshold"])
 
     from ifair import audit
     from ifair.audit.tuning import SOLVER
