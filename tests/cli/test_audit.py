@@ -75,6 +75,16 @@ def test_a_threshold_that_no_probability_is_above_is_refused_before_any_work(ver
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("verb", ["audit", "report", "tune", "fit"])
+@pytest.mark.parametrize("target", ["hired", "rating"])
+def test_a_mistyped_model_suggests_the_right_one_before_any_work(verb, people, tmp_path, target):
+    roles = ["-p", "sex", "--ignore", "team", "--target", target]
+    told = refuse(verb, people, *roles, "--estimator", "boostng", "-o", tmp_path / "out")
+    assert "got 'boostng', did you mean 'boosting'?" in told
+    assert "..." not in told
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])
 def test_a_threshold_of_a_predicted_number_is_no_part_of_a_search(verb, people, tmp_path):
     roles = ["-p", "sex", "--target", "rating", "--ignore", "hired", "--ignore", "team"]

@@ -153,7 +153,11 @@ def gather_evidence(
     from ifair.audit import evidence
     from ifair.audit.evidence import LEARNED_FROM
     from ifair.evaluate.arms import MODELS
+    from ifair.evaluate.candidates import check_model
+    from ifair.evaluate.splits import task_of
 
+    for name in estimators:
+        check_model(name, task_of(records))
     counted = count_people(len(records), LEARNED_FROM, options["most_people"])
     click.echo(f"{make_printable(table.name)}: {counted}; measuring ...", err=True)
     return evidence(

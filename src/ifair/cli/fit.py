@@ -126,6 +126,7 @@ def fit(
     from pandas.api.types import is_numeric_dtype
 
     import ifair
+    from ifair.evaluate.candidates import check_model
     from ifair.evaluate.splits import task_of
     from ifair.evaluate.training import check_parity
     from ifair.tables.checked_table import check_table
@@ -148,6 +149,7 @@ def fit(
         )
     task = "classification" if people.target is None else task_of(people)
     check_threshold(threshold, probable=task == "classification")
+    check_model(recipe["candidate"].model, task)
     click.echo(
         f"{make_printable(table.name)}: {len(learned_from)} people, {people.frame.shape[1]} attributes; learning ...",
         err=True,

@@ -87,8 +87,12 @@ def tune(
     from ifair import audit
     from ifair.audit.tuning import SOLVER
     from ifair.evaluate.arms import MODELS
+    from ifair.evaluate.candidates import check_model
+    from ifair.evaluate.splits import task_of
     from ifair.report.terminal import tuning_text
 
+    for name in estimators:
+        check_model(name, task_of(records))
     counted = count_people(len(records), options["learn_from"], options["most_people"])
     click.echo(f"{make_printable(table.name)}: {counted}; searching ...", err=True)
     found = audit.tune(
