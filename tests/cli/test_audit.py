@@ -248,6 +248,8 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
         ),
         (lambda f: f, ["--scores", "invited"], "in row 1 is no number"),
         (lambda f: f, ["--scores", "our"], "did you mean 'ours'?"),
+        (lambda f: f, ["--scores", "our"], "no column 'our' for --scores"),
+        (lambda f: f, ["--decisions", "invitd"], "no column 'invitd' for --decisions, did you mean 'invited'?"),
     ],
 )
 def test_scores_that_cannot_be_judged_are_refused(in_use, tmp_path, change, arguments, message):

@@ -1,5 +1,6 @@
 """What the verbs that judge a table of people share: reading it, its options, and the audit itself."""
 
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -98,10 +99,10 @@ audit_options = join_options(
 )
 
 
-def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
+def read_people(table: Path, roles: Any, more: Mapping[str, str | None] | None = None) -> tuple[Any, ...]:
     """The table as a Dataset, the ids of its people or None, and columns that are no attributes, or None.
 
-    Doubts about columns go to standard error.
+    ``more``: those columns, by the flags that name them. Doubts about columns go to standard error.
     """
     from ifair.cli.roles_options import needs_protected
     from ifair.tables.checked_table import check_table
@@ -109,9 +110,8 @@ def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
     needs_protected(roles)
     if roles.target is None:
         raise click.UsageError("name the outcome that is decided about: --target COLUMN, or a file with --columns")
-    named = [name for name in more if name is not None]
-    ignored = [*roles.ignore, *(name for name in named if name not in roles.ignore)]
-    checked = check_table(table, roles.override(ignore=ignored) if named else roles)
+    more = more or {}
+    checked = check_table(table, roles, besides={flag: name for flag, name in more.items() if name is not None})
     warn(*checked.warnings)
     ids = None if roles.id is None else checked.frame[roles.id].to_numpy()
     people = checked.to_dataset()
@@ -120,7 +120,7 @@ def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
             f"{people.group.mean():.0%} of all people are the protected group: whoever has in any protected column "
             "another value than the most frequent one; say who is meant with --group COLUMN=VALUE"
         )
-    return people, ids, *(None if name is None else checked.frame[name] for name in more)
+    return people, ids, *(None if name is None else checked.frame[name] for name in more.values())
 
 
 def gather_evidence(
@@ -142,7 +142,9 @@ def gather_evidence(
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
     if parity is not None and (scores is not None or decisions is not None):
         raise click.UsageError("--parity: a model in use decides as it does; leave --scores and --decisions out")
-    records, ids, given, decided = read_people(table, roles, scores, decisions)
+    records, ids, given, decided = read_people(
+        table, roles, {"--scores": scores, "--decisions": decisions}
+    )
     if scores is None:
         check_threshold_of(records, threshold)
     existing = None
