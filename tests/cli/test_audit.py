@@ -1,6 +1,7 @@
 """``ifair audit``, ``ifair report`` and ``ifair tune``: thin over what they call."""
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -119,7 +120,28 @@ def test_a_choice_like_none_is_answered_with_all(evidence, tmp_path):
     said = refuse("report", evidence, "--card", "--choice", "zzz", "-o", tmp_path / "report.html")
     assert "no point 'zzz'" in said
     assert all(name in said for name in small_evidence()["choices"])
+    assert all(f"{point['label']} = {point['id']}" in said for point in small_evidence()["points"])
     assert not (tmp_path / "report.html").exists()
+
+
+def test_a_choice_without_a_card_is_refused(evidence, people, tmp_path):
+    for source in ([evidence], [people, *ROLES]):
+        said = refuse("report", *source, "--choice", "fairest", "-o", tmp_path / "report.html", code=2)
+        assert "give --card too" in said
+        assert "..." not in said
+        assert not (tmp_path / "report.html").exists()
+
+
+def test_the_page_is_kept_where_only_the_audit_tells_that_a_choice_means_nothing(people, tmp_path, monkeypatch):
+    verb = import_module("ifair.cli.report")
+    monkeypatch.setattr(verb, "gather_evidence", lambda *_, **__: small_evidence())
+    html, kept = tmp_path / "report.html", tmp_path / "evidence.json"
+    said = refuse("report", people, *ROLES, "--card", "--choice", "zzz", "-o", html)
+    assert "no point 'zzz'" in said
+    assert "A = full" in said
+    assert f"The page is {html}, the evidence {kept}" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["evidence.json", "people.csv", "report.html"]
+    assert json.loads(kept.read_text())["choices"] == small_evidence()["choices"]
 
 
 def test_the_verbs_are_thin(monkeypatch, people):

@@ -142,9 +142,7 @@ def gather_evidence(
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
     if parity is not None and (scores is not None or decisions is not None):
         raise click.UsageError("--parity: a model in use decides as it does; leave --scores and --decisions out")
-    records, ids, given, decided = read_people(
-        table, roles, {"--scores": scores, "--decisions": decisions}
-    )
+    records, ids, given, decided = read_people(table, roles, {"--scores": scores, "--decisions": decisions})
     if scores is None:
         check_threshold_of(records, threshold)
     existing = None
