@@ -133,6 +133,14 @@ def test_the_choice_of_a_card_is_checked_by_the_tuning_before_an_audit(place, ev
         check_tuned_choice(place / "tuning.json", known)
 
 
+def test_what_speaks_against_the_choices_ends_the_table_of_a_tuning(place, tmp_path, monkeypatch):
+    monkeypatch.setattr("ifair.audit.tuning.doubt_choices", lambda found: f"{len(found['trials'])} in doubt")
+    searched = ["--trials", 2, "--estimator", "linear", "-o", tmp_path / "tuning.json"]
+    with few_candidates():
+        done = do("tune", place / "people.csv", *ROLES, *searched)
+    assert done.stdout.endswith("\n\n2 in doubt\n")
+
+
 def test_a_parity_is_tuned_and_kept_up_to_the_decisions(place, tmp_path):
     tuning, model, table = tmp_path / "tuning.json", tmp_path / "m.ifair", place / "people.csv"
     searched = ["--trials", 2, "--estimator", "linear", "--parity", "selection", "-o", tuning]

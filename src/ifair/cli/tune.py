@@ -85,7 +85,7 @@ def tune(
         check_threshold_of(records, options["threshold"])
 
     from ifair import audit
-    from ifair.audit.tuning import SOLVER
+    from ifair.audit.tuning import SOLVER, doubt_choices
     from ifair.evaluate.arms import MODELS
     from ifair.evaluate.candidates import check_model
     from ifair.evaluate.splits import task_of
@@ -108,7 +108,8 @@ def tune(
     )
     text = format_json(found, indent=1)
     write_text(output, text, "ifair-tuning")
-    click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
+    told = "\n\n".join(filter(None, [tuning_text(found), doubt_choices(found)]))
+    click.echo(text if as_json else make_printable(told, lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` and then to `ifair fit` with --tuning", err=True)
 
 
