@@ -46,6 +46,29 @@ def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, c
         assert change["explanation"].startswith(f"person {change['id']} is ")
 
 
+def test_the_terminal_tells_the_nearest_peer_and_the_largest_differences_and_the_file_all(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({f"measure_{i}": rng.normal(size=150).round(2) for i in range(6)})
+    people["sex"] = rng.choice(["f", "m"], 150)
+    people["hired"] = np.where(people["measure_0"] + people["measure_1"] + rng.normal(size=150) > 0, "yes", "no")
+    table, model, out = (tmp_path / name for name in ("people.csv", "m.ifair", "out.csv"))
+    people.to_csv(table, index=False)
+    do("fit", table, "-p", "sex", "--target", "hired", "--positive", "yes", "--consistent", 0.5, "-o", model)
+    done = do("decide", table, "--model", model, "--rate", 0.4, "-o", out)
+    told = [line for line in done.stdout.splitlines() if line.startswith("  person ")]
+    explanations = pd.read_csv(out)["explanation"].dropna().tolist()
+    assert 0 < len(told) <= 5
+    assert any(text.count(" apart in ") > 6 for text in explanations)
+    for line, full in zip(told, explanations):
+        head, *peers = full.split("; person ")
+        assert line.startswith(f"  {head}")
+        if len(peers) and (len(peers) > 1 or peers[0].count(" apart in ") > 3):
+            assert line.endswith(f" (all in {out})")
+        # Of the nearest peer, who comes first in the file, the last that are named there differ most.
+        named = [re.findall(r"apart in (\w+)", text) for text in (line, peers[0] if peers else "")]
+        assert named[0] == named[1][:-4:-1]
+
+
 def test_groups_of_a_few_people_are_doubted(folder, consistent, tmp_path):
     arguments = ["--n", 30, "--parity", "selection", "--groups", "age", "-o", tmp_path / "out.csv"]
     done = do("decide", folder / "people.csv", "--model", consistent, *arguments)

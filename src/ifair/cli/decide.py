@@ -12,6 +12,8 @@ from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import unknown_name
 
 SHOWN_CHANGES = 5
+SHOWN_PEERS = 1
+SHOWN_DIFFERENCES = 3
 SHOWN_THRESHOLDS = 12
 # A rate among fewer people than this is hardly a rate.
 SMALL_GROUP = 10
@@ -135,7 +137,10 @@ def decide(
     facts = _describe_batch(batch, decided, None if id_ is None else rows[id_].to_numpy())
     if parity is not None:
         facts["parity"] = {"kind": parity, "groups": groups, "as_fitted": recorded}
-    decisions.write(_add_id(decided, rows, id_), "Decisions", facts, _format_batch(facts))
+    place = "the table" if decisions.prints else str(decisions.path)
+    decisions.write(
+        _add_id(decided, rows, id_), "Decisions", facts, _format_batch(facts, _shorten(batch, facts, place))
+    )
 
 
 def _decide_classes(fitted: Any, table: Path, id_: str | None, decisions: TableOutput) -> None:
@@ -199,9 +204,22 @@ def _make_table(batch: Any) -> Any:
     decided = batch.to_frame().reset_index(drop=True).rename(columns={"selected": "decision"})
     decided = decided.astype({"decision": int, "changed": int, "tied": int})
     decided["explanation"] = ""
-    changes = [text.replace("\n ", ";") for text in batch.explain_changes()["explanation"]]
-    decided.loc[batch.changed, "explanation"] = changes
+    changes = map(_join_lines, batch.explain_changes()["explanation"])
+    decided.loc[batch.changed, "explanation"] = list(changes)
     return decided
+
+
+def _join_lines(explanation: str) -> str:
+    return explanation.replace("\n ", ";")
+
+
+def _shorten(batch: Any, facts: dict[str, Any], place: str) -> list[str]:
+    """What is printed of the first changes: the nearest peer and the largest differences; ``place`` holds all."""
+    shown = []
+    for person, change in zip(batch.changed[:SHOWN_CHANGES], facts["changes"]):
+        short = _join_lines(batch.explain(int(person), SHOWN_PEERS, SHOWN_DIFFERENCES))
+        shown.append(short if short == change["explanation"] else f"{short} (all in {place})")
+    return shown
 
 
 def _describe_batch(batch: Any, decided: Any, ids: Any) -> dict[str, Any]:
@@ -234,7 +252,7 @@ def _count_changes(changed: int) -> str:
     )
 
 
-def _format_batch(facts: dict[str, Any]) -> str:
+def _format_batch(facts: dict[str, Any], explained: list[str]) -> str:
     changes = facts["changes"]
     lines = [
         f"{facts['selected']} of {facts['people']} people selected; {_count_changes(len(changes))}",
@@ -250,7 +268,7 @@ def _format_batch(facts: dict[str, Any]) -> str:
         told = [f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items()]
         more = len(told) - SHOWN_THRESHOLDS
         lines.append(f"thresholds: {', '.join(told[:SHOWN_THRESHOLDS])}" + (f" and {more} more" if more > 0 else ""))
-    lines += [f"  {make_printable(change['explanation'])}" for change in changes[:SHOWN_CHANGES]]
+    lines += [f"  {make_printable(text)}" for text in explained]
     if len(changes) > SHOWN_CHANGES:
         lines.append(f"  ... and {len(changes) - SHOWN_CHANGES} more, in the table")
     return "\n".join(lines)
