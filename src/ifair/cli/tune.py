@@ -108,8 +108,11 @@ def tune(
     )
     text = format_json(found, indent=1)
     write_text(output, text, "ifair-tuning")
-    told = "\n\n".join(filter(None, [tuning_text(found), doubt_choices(found)]))
-    click.echo(text if as_json else make_printable(told, lines=True))
+    if as_json:
+        click.echo(text)
+    else:
+        told = "\n\n".join(filter(None, [tuning_text(found), doubt_choices(found)]))
+        click.echo(make_printable(told, lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` and then to `ifair fit` with --tuning", err=True)
 
 
