@@ -7,7 +7,7 @@ import pytest
 from refusals import must_raise
 
 from ifair.audit import evidence, tune, tuning
-from ifair.audit.tuning import choose_penalised, name_choices
+from ifair.audit.tuning import choose_penalised, doubt_choices, name_choices
 from ifair.evaluate.arms import list_arms
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
@@ -163,6 +163,38 @@ def test_the_tuned_penalty_is_chosen_by_its_scores_alone():
         one = Candidate("masked", {"C": C})
         points.append({**measured(one.id, 0.8 - C, 0.6 - C, 0.5, share), "candidate": one.to_data()})
     assert choose_penalised(points, "classification") == points[0]["id"]
+
+
+def searched(deleted, penalised, chosen):
+    """A search by what deleting, with a tuned penalty, and the balanced choice reached."""
+    baselines = [
+        {**measured(role, *one), "role": role} for role, one in (("deleted", deleted), ("penalised", penalised))
+    ]
+    return {"baselines": baselines, "trials": [measured("ours", *chosen)], "choices": {"balanced": "ours"}}
+
+
+@pytest.mark.parametrize(
+    ("deleted", "penalised", "said"),
+    [
+        ((0.764, 0.532), (0.6, 0.5), "columns (B: 0.764, 0.532) does better than the balanced choice; `ifair report`"),
+        ((0.7, 0.5), (0.71, 0.51), "with a tuned penalty (C: 0.710, 0.510) does better"),
+        ((0.71, 0.5), (0.6, 0.5), "(B: 0.710, 0.500)"),
+        ((0.71, 0.49), (0.69, 0.9), None),
+        ((0.7, 0.6), (0.7004, 0.6), None),
+        ((0.71, None), (None, 0.6), None),
+    ],
+)
+def test_that_deleting_does_better_is_told(deleted, penalised, said):
+    told = doubt_choices(searched(deleted, penalised, (0.7, 0.5)))
+    assert told is None if said is None else said in told
+
+
+def test_why_nothing_was_chosen_is_told_where_all_decide_the_same():
+    blind = {"role": "ours", "candidate": Candidate("ifair", {"variant": "frozen"}).to_data()}
+    for share, told in ((0.99, True), (0.5, False), (None, False)):
+        trials = [{**measured("a", 0.8, 0.6, 0.0, 0.99), **blind}, {**measured("b", 0.8, 0.6, 0.0, share), **blind}]
+        said = doubt_choices({"baselines": [], "trials": trials, "choices": {}})
+        assert (said is not None and "decides nearly the same about everybody" in said) == told
 
 
 def test_an_unknown_variant_is_refused():

@@ -1,6 +1,7 @@
 """``ifair audit``, ``ifair report`` and ``ifair tune``: thin over what they call."""
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -50,6 +51,58 @@ def test_a_place_that_cannot_be_written_and_a_mistyped_choice_are_named_before_a
         assert "did you mean 'fairest'?" in refuse(verb, people, *ROLES, "--card", "--choice", "fairst")
 
 
+@pytest.mark.parametrize("verb", ["audit", "report", "tune", "fit"])
+def test_one_of_many_numbers_is_no_positive_outcome(verb, tmp_path):
+    frame = applicants()
+    frame["limit"] = 1000 + np.arange(len(frame)) % 11
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    given = [tmp_path / "people.csv", "-p", "sex", "--target", "limit", "--positive", 1003, "-o", tmp_path / "out"]
+    said = refuse(verb, *given)
+    assert "target 'limit' holds 11 different numbers, and --positive 1003 would be one of them" in said
+    assert "numbers are predicted as numbers; for yes or no make a column of two values" in said
+    assert "..." not in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("verb", ["audit", "report", "tune", "fit"])
+@pytest.mark.parametrize(
+    ("threshold", "said"), [(50, "did you mean 0.5?"), (-0.1, "from 0 to 1"), ("nan", "from 0 to 1")]
+)
+def test_a_threshold_that_no_probability_is_above_is_refused_before_any_work(verb, people, tmp_path, threshold, said):
+    told = refuse(verb, people, *ROLES, "--threshold", threshold, "-o", tmp_path / "out", code=2)
+    assert f"--threshold {threshold}: scores are probabilities" in told
+    assert said in told
+    assert "..." not in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("verb", ["audit", "report", "tune", "fit"])
+@pytest.mark.parametrize("target", ["hired", "rating"])
+def test_a_mistyped_model_suggests_the_right_one_before_any_work(verb, people, tmp_path, target):
+    roles = ["-p", "sex", "--ignore", "team", "--target", target]
+    told = refuse(verb, people, *roles, "--estimator", "boostng", "-o", tmp_path / "out")
+    assert "got 'boostng', did you mean 'boosting'?" in told
+    assert "..." not in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("verb", ["audit", "report", "tune"])
+def test_a_threshold_of_a_predicted_number_is_no_part_of_a_search(verb, people, tmp_path):
+    roles = ["-p", "sex", "--target", "rating", "--ignore", "hired", "--ignore", "team"]
+    told = refuse(verb, people, *roles, "--threshold", 0.5, "-o", tmp_path / "out", code=2)
+    assert "'rating' is a number" in told
+    assert "give it to `ifair decide --threshold`" in told
+    assert "..." not in told
+
+
+def test_a_code_of_ten_numbers_can_be_the_positive_outcome(tmp_path):
+    frame = applicants()
+    frame["grade"] = np.arange(len(frame)) % 10
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    roles = Roles(protected=("sex",), target="grade", positive="3")
+    assert read_people(tmp_path / "people.csv", roles)[0].outcome.sum() == len(frame) / 10
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -67,7 +120,28 @@ def test_a_choice_like_none_is_answered_with_all(evidence, tmp_path):
     said = refuse("report", evidence, "--card", "--choice", "zzz", "-o", tmp_path / "report.html")
     assert "no point 'zzz'" in said
     assert all(name in said for name in small_evidence()["choices"])
+    assert all(f"{point['label']} = {point['id']}" in said for point in small_evidence()["points"])
     assert not (tmp_path / "report.html").exists()
+
+
+def test_a_choice_without_a_card_is_refused(evidence, people, tmp_path):
+    for source in ([evidence], [people, *ROLES]):
+        said = refuse("report", *source, "--choice", "fairest", "-o", tmp_path / "report.html", code=2)
+        assert "give --card too" in said
+        assert "..." not in said
+        assert not (tmp_path / "report.html").exists()
+
+
+def test_the_page_is_kept_where_only_the_audit_tells_that_a_choice_means_nothing(people, tmp_path, monkeypatch):
+    verb = import_module("ifair.cli.report")
+    monkeypatch.setattr(verb, "gather_evidence", lambda *_, **__: small_evidence())
+    html, kept = tmp_path / "report.html", tmp_path / "evidence.json"
+    said = refuse("report", people, *ROLES, "--card", "--choice", "zzz", "-o", html)
+    assert "no point 'zzz'" in said
+    assert "A = full" in said
+    assert f"The page is {html}, the evidence {kept}" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["evidence.json", "people.csv", "report.html"]
+    assert json.loads(kept.read_text())["choices"] == small_evidence()["choices"]
 
 
 def test_the_verbs_are_thin(monkeypatch, people):
@@ -196,6 +270,8 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
         ),
         (lambda f: f, ["--scores", "invited"], "in row 1 is no number"),
         (lambda f: f, ["--scores", "our"], "did you mean 'ours'?"),
+        (lambda f: f, ["--scores", "our"], "no column 'our' for --scores"),
+        (lambda f: f, ["--decisions", "invitd"], "no column 'invitd' for --decisions, did you mean 'invited'?"),
     ],
 )
 def test_scores_that_cannot_be_judged_are_refused(in_use, tmp_path, change, arguments, message):

@@ -46,6 +46,29 @@ def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, c
         assert change["explanation"].startswith(f"person {change['id']} is ")
 
 
+def test_the_terminal_tells_the_nearest_peer_and_the_largest_differences_and_the_file_all(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({f"measure_{i}": rng.normal(size=150).round(2) for i in range(6)})
+    people["sex"] = rng.choice(["f", "m"], 150)
+    people["hired"] = np.where(people["measure_0"] + people["measure_1"] + rng.normal(size=150) > 0, "yes", "no")
+    table, model, out = (tmp_path / name for name in ("people.csv", "m.ifair", "out.csv"))
+    people.to_csv(table, index=False)
+    do("fit", table, "-p", "sex", "--target", "hired", "--positive", "yes", "--consistent", 0.5, "-o", model)
+    done = do("decide", table, "--model", model, "--rate", 0.4, "-o", out)
+    told = [line for line in done.stdout.splitlines() if line.startswith("  person ")]
+    explanations = pd.read_csv(out)["explanation"].dropna().tolist()
+    assert 0 < len(told) <= 5
+    assert any(text.count(" apart in ") > 6 for text in explanations)
+    for line, full in zip(told, explanations):
+        head, *peers = full.split("; person ")
+        assert line.startswith(f"  {head}")
+        if len(peers) and (len(peers) > 1 or peers[0].count(" apart in ") > 3):
+            assert line.endswith(f" (all in {out})")
+        # Of the nearest peer, who comes first in the file, the last that are named there differ most.
+        named = [re.findall(r"apart in (\w+)", text) for text in (line, peers[0] if peers else "")]
+        assert named[0] == named[1][:-4:-1]
+
+
 def test_groups_of_a_few_people_are_doubted(folder, consistent, tmp_path):
     arguments = ["--n", 30, "--parity", "selection", "--groups", "age", "-o", tmp_path / "out.csv"]
     done = do("decide", folder / "people.csv", "--model", consistent, *arguments)
@@ -73,6 +96,22 @@ def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_targ
     assert f"strength 0.1 of the range of 'rating' is {strength:g} in its units" in done.stdout
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
+
+
+@pytest.mark.parametrize("consistent", [[], ["--consistent", 0.1]])
+def test_a_threshold_of_a_predicted_number_is_kept_for_decisions(folder, applicants, tmp_path, consistent):
+    model, out = tmp_path / "m.ifair", tmp_path / "out.csv"
+    limit = float(applicants["rating"].quantile(0.7))
+    roles = [*ROLES, "--ignore", "hired", "--target", "rating"]
+    done = do("fit", folder / "people.csv", *roles, *consistent, "--threshold", limit, "-o", model)
+    assert f"selected by `ifair decide` above {limit:.4g}" in done.stdout
+    do("decide", folder / "people.csv", "--model", model, "-o", out)
+    decided = pd.read_csv(out)
+    assert 0 < decided["decision"].sum() < len(decided)
+    np.testing.assert_array_equal(decided["decision"], decided["score"] > limit)
+    assert "must be a number" in refuse(
+        "decide", folder / "people.csv", "--model", model, "--threshold", "nan", "-o", out, code=2
+    )
 
 
 def test_a_model_without_consistency_decides_by_its_own_scores(folder, applicants, classifier, tmp_path):
@@ -175,6 +214,9 @@ def test_what_cannot_be_decided_by_is_refused_before_learning(folder, tmp_path, 
     ("arguments", "code", "message"),
     [
         (["--n", 3, "--rate", 0.1], 2, "one of --rate, --n and --threshold"),
+        (["--n", 3, "--rate", 0.1], 2, "--rate and --n were given: only one of"),
+        (["--threshold", 50], 2, "a number from 0 to 1; did you mean 0.5?"),
+        (["--threshold", "inf"], 2, "a number from 0 to 1"),
         (["--n", 3, "--parity", "selection"], 2, "belong together"),
         (["--n", 3, "--groups", "sex"], 2, "belong together"),
         (["--threshold", 0.5, "--parity", "selection", "--groups", "sex"], 2, "give --rate or --n, not --threshold"),

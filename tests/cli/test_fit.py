@@ -117,6 +117,12 @@ def test_what_cannot_work_exits_with_1_and_says_why(folder, tmp_path, arguments,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("limit", ["--threshold", "--rate"])
+def test_who_is_decided_about_needs_an_outcome(folder, tmp_path, limit):
+    said = refuse("fit", folder / "people.csv", "-p", "sex", limit, 0.5, "-o", tmp_path / "model.ifair", code=2)
+    assert f"{limit} is about decisions: name the outcome with --target" in said
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
     # Enough people that it takes until it is stopped.

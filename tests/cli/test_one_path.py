@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 import ifair
 from ifair.audit.people_view import round_scores
+from ifair.cli.report import check_tuned_choice
 from ifair.report.comparison import find_point
 
 from samples import few_candidates, named_applicants
@@ -120,6 +121,24 @@ def test_what_contradicts_a_tuning_or_needs_one_is_refused(place, tmp_path, argu
     assert message in refuse("fit", place / "people.csv", *ROLES, *tuning, *arguments, code=code)
     said = refuse("fit", place / "people.csv", *ROLES, "--choice", "balanced", *tuning[2:], code=2)
     assert "--choice and --as-audited are about a point of a tuning: name it with --tuning FILE" in said
+
+
+def test_the_choice_of_a_card_is_checked_by_the_tuning_before_an_audit(place, evidence, tmp_path):
+    given = ["report", place / "people.csv", *ROLES, "--tuning", place / "tuning.json", "--card"]
+    said = refuse(*given, "--choice", "zzz", "-o", tmp_path / "report.html")
+    assert "measuring" not in said
+    assert all(f"{point['label']} = {point['id']}" in said for point in evidence["points"])
+    assert not list(tmp_path.iterdir())
+    for known in (*evidence["choices"], evidence["points"][-1]["label"], evidence["points"][2]["id"]):
+        check_tuned_choice(place / "tuning.json", known)
+
+
+def test_what_speaks_against_the_choices_ends_the_table_of_a_tuning(place, tmp_path, monkeypatch):
+    monkeypatch.setattr("ifair.audit.tuning.doubt_choices", lambda found: f"{len(found['trials'])} in doubt")
+    searched = ["--trials", 2, "--estimator", "linear", "-o", tmp_path / "tuning.json"]
+    with few_candidates():
+        done = do("tune", place / "people.csv", *ROLES, *searched)
+    assert done.stdout.endswith("\n\n2 in doubt\n")
 
 
 def test_a_parity_is_tuned_and_kept_up_to_the_decisions(place, tmp_path):

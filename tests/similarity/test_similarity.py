@@ -182,6 +182,22 @@ def test_a_pair_is_explained_in_words_and_many_pairs_as_each_alone(people):
     must_raise(ValueError, "lacks the column 'region'", alike.neighbours, people.drop(columns="region"))
 
 
+def test_texts_of_several_words_are_quoted_and_whole_numbers_have_no_decimals():
+    people = pd.DataFrame(
+        {
+            "status": ["male, single", "divorced", "male, single"],
+            "size": [1.0, 2.0, 1.0],
+            "age": [30, 35, 41],
+            "job": ["cook", "driver", "cook"],
+        }
+    )
+    told = Similarity().fit(people).explain(people, 0, 1)
+    for words in ("status differs (“male, single”, “divorced”)", "size differs (1, 2)", "job differs (cook, driver)"):
+        assert words in told.text
+    assert ", ".join(reversed(told.differences)) == told.text
+    assert [words for name in told.parts for words in told.differences if name in words] == list(told.differences)
+
+
 def test_large_numbers_are_told_in_full():
     people = pd.DataFrame({"plz": [1067, 20095, 80331, 50667], "height": [1.71, 1.8, 1.62, 1.9]})
     said = str(Similarity().fit(people).explain(people, 0, 1))

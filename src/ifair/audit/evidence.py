@@ -237,6 +237,14 @@ def list_audited(
     )
 
 
+def name_audited(tuning: Mapping[str, Any]) -> dict[str, str]:
+    """The ids of what an audit of a tuning compares, by letter; LFR, the last, may be left out of it."""
+    first = tuning["baselines"][0]["candidate"]["model"]
+    two_classes = tuning["task"] == "classification"
+    listed = list_candidates(list_tuned(tuning), models=[first], two_classes=two_classes)
+    return {letter(i): candidate.id for i, candidate in enumerate(listed)}
+
+
 def choose_points(points: Sequence[Point], task: str, tuning: Mapping[str, Any] | None) -> Choices:
     """What the rules choose: what they chose when the table was tuned, so that nothing is called by two names."""
     in_use = [point["id"] for point in points if point["family"] == EXISTING]

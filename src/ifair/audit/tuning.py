@@ -347,6 +347,33 @@ def find_tuned(tuning: Mapping[str, Any], choice: str) -> Candidate:
     return found
 
 
+def doubt_choices(tuning: Mapping[str, Any]) -> str | None:
+    """What the numbers of a search say against its choices, or why there are none; None where nothing is to say.
+
+    By the decimals that are shown: deleting the protected columns is ahead of the balanced choice in utility and not
+    behind in consistency, or every setting of ours decides nearly the same about everybody.
+    """
+    by_id = {point["id"]: point for point in tuning["trials"]}
+    chosen = by_id.get(tuning["choices"].get("balanced"))
+    if chosen is None:
+        shares = [point["validation"].get("positive") for point in tuning["trials"] if is_choosable(point)]
+        if not tuning["choices"] and shares and all(map(is_nearly_one_decision, shares)):
+            return "No choice is marked: every setting that may be chosen decides nearly the same about everybody."
+        return None
+    ours = [round(_number(chosen["validation"].get(name)), 3) for name in MEASURES]
+    for i, role in enumerate(("deleted", "penalised")):
+        for point in tuning["baselines"]:
+            utility, ranks = (round(_number(point.get("validation", {}).get(name)), 3) for name in MEASURES)
+            if point["role"] == role and utility > ours[0] and ranks >= ours[1]:
+                # The first tells the data as they are, the second deletes, then comes the tuned penalty.
+                how = " with a tuned penalty" if i else ""
+                return (
+                    f"By these numbers deleting the protected columns{how} ({letter(i + 1)}: {utility:.3f}, "
+                    f"{ranks:.3f}) does better than the balanced choice; `ifair report` judges."
+                )
+    return None
+
+
 def find_similarity(tuning: Mapping[str, Any]) -> Any:
     """Who was like whom when a table was tuned, as :func:`ifair.evaluate.splits.split_table` takes it."""
     found = tuning.get("similarity")

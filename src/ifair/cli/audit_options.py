@@ -1,5 +1,7 @@
 """What the verbs that judge a table of people share: reading it, its options, and the audit itself."""
 
+from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,28 @@ parity_options = join_options(
 )
 
 
+def check_threshold(threshold: float | None, *, probable: bool) -> None:
+    """Refuse a threshold that no score is above, or all are; ``probable``: scores are probabilities."""
+    if threshold is None or (0 <= threshold <= 1 if probable else isfinite(threshold)):
+        return
+    what = "scores are probabilities, and a threshold is a number from 0 to 1" if probable else "it must be a number"
+    hint = f"; did you mean {threshold / 100:g}?" if probable and 1 < threshold < 100 else ""
+    raise click.UsageError(f"--threshold {threshold:g}: {what}{hint}")
+
+
+def check_threshold_of(people: Any, threshold: float | None) -> None:
+    """Refuse a threshold that says nothing about the outcome of these people, before they are learned from."""
+    from ifair.evaluate.splits import task_of
+
+    probable = task_of(people) == "classification"
+    check_threshold(threshold, probable=probable)
+    if threshold is not None and not probable:
+        raise click.UsageError(
+            f"--threshold: {people.outcome.name!r} is a number, so that settings are judged by their scores and nobody "
+            "is decided about: leave it out, and give it to `ifair decide --threshold` with the model"
+        )
+
+
 def find_parity(parity: str | None, groups: str | None, roles: Any) -> tuple[str, str] | None:
     """The kind of parity and the column of groups; None where none was asked for."""
     if parity is None:
@@ -75,10 +99,10 @@ audit_options = join_options(
 )
 
 
-def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
+def read_people(table: Path, roles: Any, more: Mapping[str, str | None] | None = None) -> tuple[Any, ...]:
     """The table as a Dataset, the ids of its people or None, and columns that are no attributes, or None.
 
-    Doubts about columns go to standard error.
+    ``more``: those columns, by the flags that name them. Doubts about columns go to standard error.
     """
     from ifair.cli.roles_options import needs_protected
     from ifair.tables.checked_table import check_table
@@ -86,9 +110,8 @@ def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
     needs_protected(roles)
     if roles.target is None:
         raise click.UsageError("name the outcome that is decided about: --target COLUMN, or a file with --columns")
-    named = [name for name in more if name is not None]
-    ignored = [*roles.ignore, *(name for name in named if name not in roles.ignore)]
-    checked = check_table(table, roles.override(ignore=ignored) if named else roles)
+    more = more or {}
+    checked = check_table(table, roles, besides={flag: name for flag, name in more.items() if name is not None})
     warn(*checked.warnings)
     ids = None if roles.id is None else checked.frame[roles.id].to_numpy()
     people = checked.to_dataset()
@@ -97,7 +120,7 @@ def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
             f"{people.group.mean():.0%} of all people are the protected group: whoever has in any protected column "
             "another value than the most frequent one; say who is meant with --group COLUMN=VALUE"
         )
-    return people, ids, *(None if name is None else checked.frame[name] for name in more)
+    return people, ids, *(None if name is None else checked.frame[name] for name in more.values())
 
 
 def gather_evidence(
@@ -119,7 +142,9 @@ def gather_evidence(
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
     if parity is not None and (scores is not None or decisions is not None):
         raise click.UsageError("--parity: a model in use decides as it does; leave --scores and --decisions out")
-    records, ids, given, decided = read_people(table, roles, scores, decisions)
+    records, ids, given, decided = read_people(table, roles, {"--scores": scores, "--decisions": decisions})
+    if scores is None:
+        check_threshold_of(records, threshold)
     existing = None
     if given is not None or decided is not None:
         existing = _read_existing(table, records, roles, given, decided, threshold, rate)
@@ -128,7 +153,11 @@ def gather_evidence(
     from ifair.audit import evidence
     from ifair.audit.evidence import LEARNED_FROM
     from ifair.evaluate.arms import MODELS
+    from ifair.evaluate.candidates import check_model
+    from ifair.evaluate.splits import task_of
 
+    for name in estimators:
+        check_model(name, task_of(records))
     counted = count_people(len(records), LEARNED_FROM, options["most_people"])
     click.echo(f"{make_printable(table.name)}: {counted}; measuring ...", err=True)
     return evidence(

@@ -5,12 +5,15 @@ from typing import Any
 
 import click
 
+from ifair.cli.audit_options import check_threshold
 from ifair.cli.extras import needs
 from ifair.cli.output import INPUT, TableOutput, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import unknown_name
 
 SHOWN_CHANGES = 5
+SHOWN_PEERS = 1
+SHOWN_DIFFERENCES = 3
 SHOWN_THRESHOLDS = 12
 # A rate among fewer people than this is hardly a rate.
 SMALL_GROUP = 10
@@ -74,8 +77,13 @@ def decide(
     ifair decide people.csv --model model.ifair --n 40 --parity selection --groups sex -o decisions.csv
     ifair decide people.csv --model model.ifair --threshold 0.5 -o decisions.csv --json | jq .changes
     """
-    if sum(value is not None for value in (rate, n, threshold)) > 1:
-        raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
+    limits = {"--rate": rate, "--n": n, "--threshold": threshold}
+    both = [flag for flag, value in limits.items() if value is not None]
+    if len(both) > 1:
+        raise click.UsageError(
+            f"{', '.join(both[:-1])} and {both[-1]} were given: only one of --rate, --n and --threshold may be, since "
+            "each says how many to select"
+        )
     if (parity in (None, "none")) != (groups is None):
         raise click.UsageError("--parity and --groups COLUMN belong together")
     if parity not in (None, "none") and threshold is not None:
@@ -97,6 +105,7 @@ def decide(
             )
         _decide_classes(fitted, table, id_, decisions)
         return
+    check_threshold(threshold, probable=fitted.classifies)
     recorded = parity is None and "parity" in fitted.decision
     if recorded:
         parity, groups = fitted.decision["parity"], fitted.decision["groups"]
@@ -128,7 +137,10 @@ def decide(
     facts = _describe_batch(batch, decided, None if id_ is None else rows[id_].to_numpy())
     if parity is not None:
         facts["parity"] = {"kind": parity, "groups": groups, "as_fitted": recorded}
-    decisions.write(_add_id(decided, rows, id_), "Decisions", facts, _format_batch(facts))
+    place = "the table" if decisions.prints else str(decisions.path)
+    decisions.write(
+        _add_id(decided, rows, id_), "Decisions", facts, _format_batch(facts, _shorten(batch, facts, place))
+    )
 
 
 def _decide_classes(fitted: Any, table: Path, id_: str | None, decisions: TableOutput) -> None:
@@ -192,9 +204,22 @@ def _make_table(batch: Any) -> Any:
     decided = batch.to_frame().reset_index(drop=True).rename(columns={"selected": "decision"})
     decided = decided.astype({"decision": int, "changed": int, "tied": int})
     decided["explanation"] = ""
-    changes = [text.replace("\n ", ";") for text in batch.explain_changes()["explanation"]]
-    decided.loc[batch.changed, "explanation"] = changes
+    changes = map(_join_lines, batch.explain_changes()["explanation"])
+    decided.loc[batch.changed, "explanation"] = list(changes)
     return decided
+
+
+def _join_lines(explanation: str) -> str:
+    return explanation.replace("\n ", ";")
+
+
+def _shorten(batch: Any, facts: dict[str, Any], place: str) -> list[str]:
+    """What is printed of the first changes: the nearest peer and the largest differences; ``place`` holds all."""
+    shown = []
+    for person, change in zip(batch.changed[:SHOWN_CHANGES], facts["changes"]):
+        short = _join_lines(batch.explain(int(person), SHOWN_PEERS, SHOWN_DIFFERENCES))
+        shown.append(short if short == change["explanation"] else f"{short} (all in {place})")
+    return shown
 
 
 def _describe_batch(batch: Any, decided: Any, ids: Any) -> dict[str, Any]:
@@ -227,7 +252,7 @@ def _count_changes(changed: int) -> str:
     )
 
 
-def _format_batch(facts: dict[str, Any]) -> str:
+def _format_batch(facts: dict[str, Any], explained: list[str]) -> str:
     changes = facts["changes"]
     lines = [
         f"{facts['selected']} of {facts['people']} people selected; {_count_changes(len(changes))}",
@@ -243,7 +268,7 @@ def _format_batch(facts: dict[str, Any]) -> str:
         told = [f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items()]
         more = len(told) - SHOWN_THRESHOLDS
         lines.append(f"thresholds: {', '.join(told[:SHOWN_THRESHOLDS])}" + (f" and {more} more" if more > 0 else ""))
-    lines += [f"  {make_printable(change['explanation'])}" for change in changes[:SHOWN_CHANGES]]
+    lines += [f"  {make_printable(text)}" for text in explained]
     if len(changes) > SHOWN_CHANGES:
         lines.append(f"  ... and {len(changes) - SHOWN_CHANGES} more, in the table")
     return "\n".join(lines)

@@ -6,7 +6,14 @@ from typing import Any
 import click
 
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
-from ifair.cli.audit_options import estimator_option, find_parity, parity_options, read_tuning, threshold_options
+from ifair.cli.audit_options import (
+    check_threshold,
+    estimator_option,
+    find_parity,
+    parity_options,
+    read_tuning,
+    threshold_options,
+)
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.fit_summary import describe_model, describe_training
 from ifair.cli.output import (
@@ -119,6 +126,7 @@ def fit(
     from pandas.api.types import is_numeric_dtype
 
     import ifair
+    from ifair.evaluate.candidates import check_model
     from ifair.evaluate.splits import task_of
     from ifair.evaluate.training import check_parity
     from ifair.tables.checked_table import check_table
@@ -139,11 +147,13 @@ def fit(
             f"--{given[0]} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} "
             f"classes: leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
         )
+    task = "classification" if people.target is None else task_of(people)
+    check_threshold(threshold, probable=task == "classification")
+    check_model(recipe["candidate"].model, task)
     click.echo(
         f"{make_printable(table.name)}: {len(learned_from)} people, {people.frame.shape[1]} attributes; learning ...",
         err=True,
     )
-    task = "classification" if people.target is None else task_of(people)
     if equal is not None:
         check_parity(people, task, *equal)
     trained = _fit_in_words(learned_from, task, recipe, jobs)
@@ -191,6 +201,9 @@ def _check_options(roles: Any) -> None:
         raise click.UsageError(f"--consistent learns no representation: leave {representing[0]} out")
     if roles.target is None and deciding:
         raise click.UsageError(f"--{deciding[0]} learns decisions: name the outcome with --target COLUMN")
+    limits = [given[name] for name in ("threshold", "rate") if name in given]
+    if roles.target is None and limits:
+        raise click.UsageError(f"{limits[0]} is about decisions: name the outcome with --target COLUMN")
     if given.keys() >= {"threshold", "rate"}:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
 
@@ -292,7 +305,7 @@ def _find_threshold(
     from ifair.evaluate.training import find_height
 
     if people.target is None or trained.task != "classification":
-        return {"threshold": None, "rate": rate}
+        return {"threshold": threshold, "rate": rate}
     if trained.classes:
         return {"threshold": None, "rate": None}
     if rate is not None:

@@ -75,7 +75,8 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
         said = f"scores move by {flips['mean_move']:.3g} on average" if flips["looked_at"] else "no score moves"
     else:
         said = f"{100 * flips['share']:.1f} % of decisions change"
-    limit = "" if decision["threshold"] is None else f", positive above {decision['threshold']:.4g}"
+    above = "positive" if about["data"]["outcome"] == "classification" else "selected by `ifair decide`"
+    limit = "" if decision["threshold"] is None else f", {above} above {decision['threshold']:.4g}"
     if classes := about["data"].get("classes"):
         limit = f", of {len(classes)} classes ({make_printable(', '.join(classes[:MOST_CLASSES]))}" + (
             ")" if len(classes) <= MOST_CLASSES else ", ...)"

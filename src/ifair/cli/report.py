@@ -10,9 +10,9 @@ from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import INPUT, OUTPUT, echo_json, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.cli.terminal_text import list_given, make_printable
-from ifair.errors import nearest_name
+from ifair.errors import nearest_name, suggest_name
 from ifair.plain_data import format_json
-from ifair.results import EVIDENCE, Choices, Evidence, ResultsError, read_results
+from ifair.results import EVIDENCE, TUNING, Choices, Evidence, ResultsError, read_results
 
 CHOICES = tuple(Choices.__annotations__)
 OF_PAGE = ("source", "output", "force", "card", "choice", "as_json")
@@ -57,6 +57,8 @@ def report(
     ifair report evidence.json --card --choice fairest
     ifair report evidence.json --json | jq .report.bytes
     """
+    if "choice" in list_given() and not card:
+        raise click.UsageError("--choice is the point of the card, and the page shows all: give --card too")
     needs("the report", "jinja2")
     needs_for_tables(source)
     pages = [output, *([output.with_suffix(".card.md"), output.with_suffix(".card.html")] if card else [])]
@@ -80,16 +82,24 @@ def report(
         raise click.UsageError(f"{about_audit[0]} says how to audit a table, and evidence is given: leave it out")
     if is_evidence:
         kept, evidence = None, read_results(source, EVIDENCE)
+        if card:
+            _check_choice(evidence, choice)
     else:
         # A model, say, needs no advice about columns.
         check_readable(source)
         own = output.with_suffix(".evidence.json")
         kept = kept or (output.with_name("evidence.json") if own.name == "report.evidence.json" else own)
         prepare_output(kept, "ifair-evidence", *pages)
+        if card and options["tuning"] is not None and options["scores"] is options["decisions"] is None:
+            check_tuned_choice(options["tuning"], choice)
         evidence = gather_evidence(source, roles, **options)
         write_text(kept, format_json(evidence), "ifair-evidence")
-    cards = _make_cards(evidence, choice, output) if card else {}
     write_text(output, page(evidence), "page")
+    if card and kept is not None:
+        # What there is to choose from is only known now: the work is not lost.
+        again = f"ifair report {kept} --card --choice"
+        _check_choice(evidence, choice, f". The page is {output}, the evidence {kept}: choose with `{again}`")
+    cards = _make_cards(evidence, choice, output) if card else {}
     for path, text in cards.items():
         write_text(path, text, "text" if path.suffix == ".md" else "page")
     if as_json:
@@ -103,6 +113,34 @@ def report(
         click.echo(f"Evidence: {kept.resolve()}; `ifair report {kept}` needs no second audit")
     for path in cards:
         click.echo(f"Card: {path.resolve()}")
+
+
+def _check_choice(evidence: Evidence, choice: str, end: str = "") -> None:
+    """Refuse a choice that means no point, with the rules, letters and ids that there are."""
+    if _describe_choice(evidence, choice) is None:
+        points = [
+            f"{point['label']} = {point['id']}" if "label" in point else point["id"] for point in evidence["points"]
+        ]
+        names = [one for point in evidence["points"] for one in (point.get("label", ""), point["id"])]
+        raise _unknown_choice(choice, [*evidence["choices"]], names, points, end)
+
+
+def check_tuned_choice(tuning: Path, choice: str) -> None:
+    """Refuse a choice that means no point of the report about a tuning, before the audit."""
+    from ifair.audit.evidence import name_audited
+
+    found = read_results(tuning, TUNING)
+    by_letter = name_audited(found)
+    names = [*by_letter, *by_letter.values()]
+    if choice not in names and choice not in CHOICES:
+        points = [f"{letter} = {id_}" for letter, id_ in by_letter.items()]
+        raise _unknown_choice(choice, [*found["choices"]], names, points)
+
+
+def _unknown_choice(choice: str, rules: list[str], names: list[str], points: list[str], end: str = "") -> Exception:
+    hint = suggest_name(choice, [*rules, *names]) or "."
+    listed = ", ".join([*rules, *points])
+    return click.ClickException(f"there is no point {choice!r} to make a card of{hint} There are {listed}{end}")
 
 
 def _describe_file(path: Path) -> dict[str, Any]:

@@ -5,12 +5,20 @@ from typing import Any
 
 import click
 
-from ifair.cli.audit_options import ROLES, count_people, estimator_option, find_parity, parity_options, read_people
+from ifair.cli.audit_options import (
+    ROLES,
+    check_threshold_of,
+    count_people,
+    estimator_option,
+    find_parity,
+    parity_options,
+    read_people,
+)
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.live_progress import format_duration
 from ifair.cli.output import INPUT, OUTPUT, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
-from ifair.cli.terminal_text import make_printable
+from ifair.cli.terminal_text import list_given, make_printable
 from ifair.plain_data import format_json
 
 
@@ -73,12 +81,18 @@ def tune(
     prepare_output(output, "ifair-tuning", journal)
     prepare_output(journal, "journal", output)
     records, _ = read_people(table, roles)
+    if "threshold" in list_given():
+        check_threshold_of(records, options["threshold"])
 
     from ifair import audit
-    from ifair.audit.tuning import SOLVER
+    from ifair.audit.tuning import SOLVER, doubt_choices
     from ifair.evaluate.arms import MODELS
+    from ifair.evaluate.candidates import check_model
+    from ifair.evaluate.splits import task_of
     from ifair.report.terminal import tuning_text
 
+    for name in estimators:
+        check_model(name, task_of(records))
     counted = count_people(len(records), options["learn_from"], options["most_people"])
     click.echo(f"{make_printable(table.name)}: {counted}; searching ...", err=True)
     found = audit.tune(
@@ -94,7 +108,11 @@ def tune(
     )
     text = format_json(found, indent=1)
     write_text(output, text, "ifair-tuning")
-    click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
+    if as_json:
+        click.echo(text)
+    else:
+        told = "\n\n".join(filter(None, [tuning_text(found), doubt_choices(found)]))
+        click.echo(make_printable(told, lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` and then to `ifair fit` with --tuning", err=True)
 
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, suggest_name
 from ifair.models.masking import Masked
 from ifair.models.representations import representation
 from ifair.ranking import PairwiseRanker
@@ -203,16 +203,23 @@ def make_model(name: str, task: str, seed: int, C: float | None = None) -> Any:
     """The unfitted model of this name, or of this "module:factory", for a task; ``C`` is that of a linear model."""
     if ":" in name:
         return _make_own_model(name, task, seed)
+    check_model(name, task)
     models = CLASSIFIERS if task == "classification" else REGRESSORS
-    if name not in models:
-        raise IfairError(
-            f"model must be one of {', '.join(models)} for {task}, or module:factory for one of your own; got {name!r}"
-        )
     if C is None:
         return models[name](seed)
     if name != "linear":
         raise IfairError(f"only the linear model has a penalty C; got C = {C} for {name}")
     return LogisticRegression(C=C, max_iter=2000) if task == "classification" else Ridge(alpha=0.5 / C)
+
+
+def check_model(name: str, task: str) -> None:
+    """Refuse the name of a model that a task does not have; one of the user's own is only made when it is needed."""
+    models = CLASSIFIERS if task == "classification" else REGRESSORS
+    if ":" not in name and name not in models:
+        raise IfairError(
+            f"model must be one of {', '.join(models)} for {task}, or module:factory for one of your own; got {name!r}"
+            f"{suggest_name(name, models)}"
+        )
 
 
 def _make_own_model(name: str, task: str, seed: int) -> Any:

@@ -63,7 +63,7 @@ class BatchDecisions:
     _people: pd.DataFrame = field(repr=False)
     _similarity: Similarity = field(repr=False)
 
-    def explain(self, person: int, most: int = 3) -> str:
+    def explain(self, person: int, most: int = 3, differences: int | None = None) -> str:
         """Why a person is decided about as they are, for a case worker to read.
 
         Parameters
@@ -73,6 +73,8 @@ class BatchDecisions:
         most : int, default=3
             How many of the people most like them to describe; of a changed decision, those who were decided about as
             they were.
+        differences : int, optional
+            How many of the largest differences to name, and nothing that is the same; by default all of both.
         """
         chosen = bool(self.selected[person])
         verdict = "selected" if chosen else "not selected"
@@ -90,7 +92,7 @@ class BatchDecisions:
             text += "; tied at the threshold, where the model's score came first"
         text += alone
         shown = near[same] if changed and same.any() else near
-        lines = [f"  {self._label(other)}, {self._describe(person, other)}" for other in shown[:most]]
+        lines = [f"  {self._label(other)}, {self._describe(person, other, differences)}" for other in shown[:most]]
         return "\n".join([text, *lines])
 
     def to_frame(self) -> pd.DataFrame:
@@ -121,9 +123,12 @@ class BatchDecisions:
         row = self._graph.indices[self._graph.indptr[person] : self._graph.indptr[person + 1]]
         return np.concatenate([own, np.setdiff1d(row, own)]).astype(np.intp)
 
-    def _describe(self, person: int, other: int) -> str:
+    def _describe(self, person: int, other: int, differences: int | None) -> str:
         verdict = "selected" if self.selected[other] else "not selected"
-        words = self._similarity.explain(self._people, person, int(other))
+        compared = self._similarity.explain(self._people, person, int(other))
+        words = compared.text
+        if differences is not None:
+            words = ", ".join(compared.differences[:differences]) or "the same in everything"
         score = self._height(other) if self.group_thresholds else f"score {self._height(other)}"
         return f"{verdict}, {score}: {words}"
 

@@ -3,6 +3,7 @@
 Numbers count in robust units, two categories are one unit apart.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,6 +21,9 @@ from ifair.similarity.peers import Points
 GAP = 0.5
 """What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
 gaps find each other as if there were none."""
+
+_AMBIGUOUS = re.compile(r"[\s,;()“”]")
+"""In a text that needs quotes, where values are listed."""
 
 _CATEGORIES = NUMBERS | BOOLEANS | TEXT
 
@@ -68,7 +72,15 @@ class Unit:
             return f"same {self.name}"
         if self.kind == "number":
             return f"{_plain(abs(a - b), 4)} apart in {self.name} ({_plain(a, 6)}, {_plain(b, 6)})"
-        return f"{self.name} differs ({a}, {b})"
+        one, other = _plain_value(a), _plain_value(b)
+        if _AMBIGUOUS.search(one + other):
+            one, other = (f"“{text}”" if isinstance(value, str) else text for text, value in ((one, a), (other, b)))
+        return f"{self.name} differs ({one}, {other})"
+
+
+def _plain_value(value: Any) -> str:
+    """A value of a category as people write it: whole numbers without decimals."""
+    return _plain(value, 6) if isinstance(value, float) else str(value)
 
 
 def _plain(value: float, digits: int) -> str:

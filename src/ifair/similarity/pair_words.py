@@ -22,12 +22,15 @@ class Comparison:
         What every attribute adds to the squared distance, the largest first.
     text : str
         The same in words.
+    differences : tuple of str
+        The words for every attribute that is not the same, the largest difference first.
     """
 
     distance: float
     within_reach: bool
     parts: dict[str, float]
     text: str
+    differences: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -49,9 +52,10 @@ def compare_pairs(
         words = [units[i].describe(one[i], other[i]) for i in order]
         same = [word.removeprefix("same ") for word in words if word.startswith("same ")]
         told = [word for word in words if not word.startswith("same ")]
+        differences = tuple(told[::-1])
         if same:
             listed = same[0] if len(same) == 1 else f"{', '.join(same[:-1])} and {same[-1]}"
             told.insert(0, f"same {listed}")
         named = {units[i].name: float(part[i]) for i in order[::-1]}
-        found.append(Comparison(float(distance), bool(near), named, ", ".join(told)))
+        found.append(Comparison(float(distance), bool(near), named, ", ".join(told), differences))
     return found

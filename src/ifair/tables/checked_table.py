@@ -1,6 +1,7 @@
 """A table with the roles of its columns, checked before any work: what is refused, left out and warned about."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ifair.datasets.dataset import Dataset, GroupRule, group_mask
-from ifair.errors import IfairError, name_setting
+from ifair.errors import IfairError, check_known, name_setting
 from ifair.tables import column_warnings
 from ifair.tables.cell_types import describe_missing, is_text, warn_of_words
 from ifair.tables.groups import default_group, find_value, is_measure, match_conditions
@@ -112,7 +114,13 @@ class CheckedTable:
 
 
 def check_table(
-    table: Any, roles: Roles, *, name: str | None = None, source: str | None = None, classes: bool = False
+    table: Any,
+    roles: Roles,
+    *,
+    name: str | None = None,
+    source: str | None = None,
+    classes: bool = False,
+    besides: Mapping[str, str] | None = None,
 ) -> CheckedTable:
     """Read a table, and refuse roles that cannot work.
 
@@ -126,6 +134,8 @@ def check_table(
         Where the records come from; the path of the file by default.
     classes : bool, default=False
         Take an outcome of more than two classes, where none of them is named as the positive one.
+    besides : mapping of str to str, optional
+        Columns that must be there and are no attributes, by what to call their use in messages, such as ``--scores``.
 
     Returns
     -------
@@ -137,9 +147,13 @@ def check_table(
         For a column that is not there, a column with two roles, a column that no encoder could read, and an outcome
         or a protected column that nothing can be learned from.
     """
+    besides = besides or {}
+    roles = roles.override(ignore=list(dict.fromkeys([*roles.ignore, *besides.values()]))) if besides else roles
     frame, marked = read_counted_table(table, missing=roles.missing, text=roles.list_texts())
     if isinstance(table, str | os.PathLike):
         name, source = name or Path(table).name, source or os.fspath(table)
+    for use, column in besides.items():
+        check_known("column", column, frame.columns, f" for {use}")
     check_names(roles, frame.columns)
     unread = {roles.query, roles.score, roles.id, roles.weight, *roles.ignore}
     for column in frame.columns:
@@ -176,6 +190,9 @@ def check_table(
     return checked
 
 
+MOST_CODES = 10
+"""Different numbers that may be codes of classes, one of which is positive; more of them measure something."""
+
 NAMED_ROWS = 3
 """Rows that an error about a column names, at most."""
 
@@ -205,6 +222,12 @@ def _check_target(values: pd.Series, positive: Any, classes: bool, how: str) -> 
     first, *others = values.unique().tolist()
     if not others:
         raise IfairError(f"target {name!r} is {first!r} for everybody: there is nothing to predict")
+    if positive is not None and is_numeric_dtype(values) and not is_bool_dtype(values) and len(others) >= MOST_CODES:
+        raise IfairError(
+            f"target {name!r} holds {len(others) + 1:,} different numbers, and {name_setting('positive', positive)} "
+            "would be one of them against all others: numbers are predicted as numbers; for yes or no make a column "
+            "of two values"
+        )
     lines = column_warnings.warn_of_target(name, find_doubt(values), is_class=positive is not None)
     encode_outcome(values, find_value(positive, values), classes=classes)
     return lines
