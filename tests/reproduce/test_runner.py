@@ -111,6 +111,26 @@ def test_a_full_disk_loses_nothing_finished(units, tmp_path, monkeypatch):
     assert len(run_units(units, tmp_path / "run")) == 5
 
 
+def test_a_unit_that_fails_is_told_when_the_others_are_finished_and_is_all_that_is_run_again(units, tmp_path):
+    broken = replace(units[2], case=replace(units[2].case, options={}))  # without a log to write
+    folder = tmp_path / "run"
+    with pytest.raises(RunError, match=r"1 of 5 units failed, the first .*: KeyError: 'log' .*run again"):
+        run_units([*units[:2], broken, *units[3:]], folder)
+    kept = sorted(path.suffix for path in (folder / "units").iterdir())
+    assert kept == [".failed", ".json", ".json", ".json", ".json"]
+    (told,) = (folder / "units").glob("*.failed")
+    assert "Traceback" in told.read_text(encoding="utf-8")
+    assert len(run_units(units, folder)) == 5
+
+
+def test_after_many_failures_nothing_more_is_begun(units, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "MOST_FAILED", 2)
+    broken = [replace(unit, case=replace(unit.case, options={})) for unit in units]
+    with pytest.raises(RunError, match=r"2 of 5 units failed"):
+        run_units(broken, tmp_path / "run")
+    assert len(list((tmp_path / "run" / "units").glob("*.failed"))) < 5
+
+
 def test_readers_see_all_of_a_file_or_nothing_and_null_for_what_is_not_defined(tmp_path):
     path = tmp_path / "result.json"
     runner.write_json(path, {"a": 1, "EqOpp": float("nan")})

@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 import time
+import traceback
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +32,11 @@ from ifair.plain_data import format_json
 from ifair.reproduce.case import Case
 from ifair.results import list_versions
 
-RUNNING = ".running"
-"""Ending of the files that mark what is being worked on."""
+RUNNING, FAILED = ".running", ".failed"
+"""Endings of the files that mark what is being worked on, and that tell why it failed."""
+
+MOST_FAILED = 20
+"""So many failures are no accident: then nothing more is begun."""
 
 
 class RunError(IfairError):
@@ -96,7 +100,8 @@ def run_units(
 ) -> list[Record]:
     """Run what is not yet in the folder, and return all results in the order of the units.
 
-    The folder is made if need be; only one run at a time may use it.
+    The folder is made if need be; only one run at a time may use it. Where a unit fails the others are finished, and
+    then its error is raised.
     """
     with hold(folder, "folder", mark=folder / ".lock", user="run", error=RunError):
         kept = folder / "units"
@@ -115,11 +120,20 @@ def run_units(
         with warnings.catch_warnings():
             # joblib replaces processes that hold on to memory of a large unit, which costs a second.
             warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
-            for key, seconds in jobs:
+            failed = list[str]()
+            for key, seconds, trouble in jobs:
                 unit = missing.pop(key)
                 took.append((unit, seconds))
                 left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
                 observer(Progress(unit.label, total - len(missing), total, reused, left))
+                failed += [f"{unit.label}: {trouble}"] if trouble else []
+                if len(failed) == MOST_FAILED:
+                    break
+        if failed:
+            raise RunError(
+                f"{len(failed)} of {total} units failed, the first {failed[0]} (all are told in {kept}/*{FAILED}); "
+                "what was finished is kept: mend this and run again"
+            )
         records = [read_record(kept, unit) for unit in units]
         for unit in [unit for unit, record in zip(units, records) if record is None]:
             raise RunError(f"the result of {unit.label!r} is gone from {kept}; run again")
@@ -141,18 +155,24 @@ def run_plans(
     return {name: [found[unit.key] for unit in units] for name, units in plans.items()}
 
 
-def _run_and_keep(unit: Unit, kept: Path) -> tuple[str, float]:
-    mark = kept / f"{unit.key}{RUNNING}"
+def _run_and_keep(unit: Unit, kept: Path) -> tuple[str, float, str]:
+    """The key of the unit, how long it took, and what went wrong, if anything."""
+    mark, told = kept / f"{unit.key}{RUNNING}", kept / f"{unit.key}{FAILED}"
     began = time.perf_counter()
     try:
         mark.write_text(unit.label, encoding="utf-8")
-        result = unit.run()
+        told.unlink(missing_ok=True)
+        try:
+            result = unit.run()
+        except Exception as error:
+            write_text(told, f"{unit.label}\n\n{traceback.format_exc()}")
+            return unit.key, time.perf_counter() - began, f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         took = round(time.perf_counter() - began, 3)
         record = Record(unit.label, unit.case, result, took, describe_environment())
         write_json(kept / f"{unit.key}.json", asdict(record))
     finally:
         mark.unlink(missing_ok=True)
-    return unit.key, took
+    return unit.key, took, ""
 
 
 def list_running(folder: Path) -> list[str]:
