@@ -15,7 +15,8 @@ from ifair.cli import main
 from ifair.plain_data import parse_json
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
-"""Of a process that imports this very package."""
+ENVIRONMENT.pop("PYTHONUNBUFFERED", None)
+"""Of a process that imports this very package, and whose output is held back until there is enough of it."""
 
 
 def run(*arguments):

@@ -27,11 +27,13 @@ def clear_errors() -> Iterator[None]:
         # Click's own words about the command line that was typed.
         raise
     except click.ClickException as error:
+        _drop_unwritten()
         raise click.ClickException(make_one_line(error.format_message())) from error
     except BrokenPipeError:
         # See `end_with_reader`.
         raise
     except OSError as error:
+        _drop_unwritten()
         raise click.ClickException(make_one_line(_explain_os_error(error))) from error
     except (IfairError, MissingExtra) as error:
         raise click.ClickException(make_one_line(error)) from error
@@ -43,14 +45,18 @@ def end_with_reader() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                if stream is not None:
-                    stream.flush()
-            except BrokenPipeError:
-                # What is still to be written goes nowhere, or Python would complain at its end.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        _drop_unwritten()
         raise SystemExit(141) from None
+
+
+def _drop_unwritten() -> None:
+    """Let what a stream cannot take go nowhere, or Python would complain at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _explain_os_error(error: OSError) -> str:
