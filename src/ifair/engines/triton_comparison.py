@@ -62,6 +62,20 @@ def compare_in_one(
 
 
 @triton.jit
+def _divide(a, b):  # type: ignore[no-untyped-def]
+    if a.dtype == tl.float32:
+        return tl.div_rn(a, b)
+    return a / b
+
+
+@triton.jit
+def _sqrt(a):  # type: ignore[no-untyped-def]
+    if a.dtype == tl.float32:
+        return tl.sqrt_rn(a)
+    return tl.sqrt(a)
+
+
+@triton.jit
 def _compare(  # type: ignore[no-untyped-def]
     squared_at,
     input_at,
@@ -91,7 +105,8 @@ def _compare(  # type: ignore[no-untyped-def]
     input_squared = tl.load(input_at + fit * apart + at, mask=here, other=1.0)
     squared = tl.maximum(squared, tl.load(floor_at + fit * C + j, mask=j < C, other=1.0)[None, :])
     input_squared = tl.maximum(input_squared, tl.load(input_floor_at + fit * C + j, mask=j < C, other=1.0)[None, :])
-    ratio = tl.sqrt(input_squared / squared)
+    # As torch rounds them: Triton's own in single precision are a little off, and small differences would show it.
+    ratio = _sqrt(_divide(input_squared, squared))
     if SAME:
         ratio = tl.where(i[:, None] == j[None, :], 1.0, ratio)
     relative = tl.where(here, 1.0 - ratio, 0.0)
@@ -103,7 +118,7 @@ def _compare(  # type: ignore[no-untyped-def]
     tl.store(parts_at + (fit * tl.num_programs(1) + tl.program_id(1)) * tl.num_programs(0) + tl.program_id(0), loss)
     tl.store(own, W, mask=here)
     if WEIGHTED:
-        tl.store(slopes_at + fit * apart + at, W / ratio, mask=here)
+        tl.store(slopes_at + fit * apart + at, _divide(W, ratio), mask=here)
 
 
 @cache
