@@ -3,7 +3,7 @@
 import shlex
 import sys
 import warnings
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -187,3 +187,15 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level + 1)
+
+
+def join_words(words: Sequence[str]) -> str:
+    """A list as people write it.
+
+    Examples
+    --------
+    >>> join_words(["one"]), join_words(["one", "two", "three"])
+    ('one', 'one, two and three')
+    """
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last

@@ -9,7 +9,7 @@ from ifair.cli.audit_options import check_threshold
 from ifair.cli.extras import needs
 from ifair.cli.output import INPUT, TableOutput, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import make_printable, warn
-from ifair.errors import unknown_name
+from ifair.errors import join_words, unknown_name
 
 SHOWN_CHANGES = 5
 SHOWN_PEERS = 1
@@ -81,7 +81,7 @@ def decide(
     both = [flag for flag, value in limits.items() if value is not None]
     if len(both) > 1:
         raise click.UsageError(
-            f"{', '.join(both[:-1])} and {both[-1]} were given: only one of --rate, --n and --threshold may be, since "
+            f"{join_words(both)} were given: only one of --rate, --n and --threshold may be, since "
             "each says how many to select"
         )
     if (parity in (None, "none")) != (groups is None):

@@ -26,17 +26,18 @@ def clear_errors() -> Iterator[None]:
     except click.UsageError:
         # Click's own words about the command line that was typed.
         raise
-    except click.ClickException as error:
-        _drop_unwritten()
-        raise click.ClickException(make_one_line(error.format_message())) from error
     except BrokenPipeError:
         # See `end_with_reader`.
         raise
-    except OSError as error:
+    except (click.ClickException, OSError, IfairError, MissingExtra) as error:
         _drop_unwritten()
-        raise click.ClickException(make_one_line(_explain_os_error(error))) from error
-    except (IfairError, MissingExtra) as error:
-        raise click.ClickException(make_one_line(error)) from error
+        raise click.ClickException(make_one_line(_explain(error))) from error
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    return _explain_os_error(error) if isinstance(error, OSError) else str(error)
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """What happens to every pair of a tile between the products, in one pass over memory: for fits evaluated together.
 
 In steps, as :func:`ifair.core.euclidean_pairs.compare_tile` takes them, every step reads and writes arrays of the size
-of the tile, some thirty times in all, and a GPU spends most of an evaluation on that. Here squared distances are read
-once, and what they are replaced by is written once.
+of the tile, some thirty times in all. Here squared distances are read once, and what they are replaced by is written
+once.
 """
 
 from collections.abc import Callable

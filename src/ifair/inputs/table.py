@@ -189,8 +189,7 @@ def map_array(X: Floats, function: RowMap, threads: int = 1) -> Floats:
 
 def fill_result(engine: Engine, function: RowMap, result: Any) -> None:
     """Write the function of an engine's records into an array of the engine's kind; close the engine."""
-    # Products of a block are too small to share among threads: whole blocks are shared instead. Setting that up takes
-    # milliseconds, which a single block is not worth.
+    # Products of a block are too small to share among threads: whole blocks are shared instead, if they are several.
     several = engine.n_records > MAPPED_ROWS
     with limit_products() if several else nullcontext(), engine:
         map_rows = function.prepare(engine)

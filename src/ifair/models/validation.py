@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from ifair.core.arrays import is_number
 from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
-from ifair.errors import IfairError, nearest_name, unknown_choice
+from ifair.errors import IfairError, join_words, nearest_name, unknown_choice
 from ifair.inputs.table import Table
 from ifair.metrics.arguments import check_weights
 
@@ -56,7 +56,7 @@ def _check_common(estimator: Any, weights: tuple[str, ...], choices: dict[str, t
             raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
     if all(getattr(estimator, name) == 0 for name in weights):
         both = "both" if len(weights) == 2 else "all"
-        raise IfairError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
+        raise IfairError(f"{join_words(weights)} are {both} 0: there is nothing to learn")
     if is_number(estimator.p) and estimator.p == np.inf:
         raise IfairError(
             "p must be finite, got inf: as p grows the distance tends to the largest difference in any attribute whose "

@@ -108,18 +108,16 @@ def _measure_kind(kind: str, find: Callable[[Results], dict[str, Changes]] = lfr
     return measure
 
 
-def _count_small_k(results: Results) -> str:
-    ranked = RANKING.find(results).get("xing")
-    settings = ranked["rules"]["balanced"]["ifair-b"]["settings"] if ranked else []
-    few = sum(setting["K"] < 10 for setting in settings)
-    return f"chosen for iFair-b on {few} of {len(settings)} splits" if settings else NOT_RUN
+def _count_chosen(method: str, is_meant: Callable[[int], bool]) -> Effect:
+    """On how many splits of Xing such a K was chosen for a method."""
 
+    def measure(results: Results) -> str:
+        ranked = RANKING.find(results).get("xing")
+        settings = ranked["rules"]["balanced"][method]["settings"] if ranked else []
+        chosen = sum(is_meant(setting["K"]) for setting in settings)
+        return f"chosen for {labels.method(method)} on {chosen} of {len(settings)} splits" if settings else NOT_RUN
 
-def _count_turned(results: Results) -> str:
-    ranked = RANKING.find(results).get("xing")
-    settings = ranked["rules"]["balanced"]["svd-masked"]["settings"] if ranked else []
-    turned = sum(setting["K"] == 3 for setting in settings)
-    return f"chosen for SVD-masked on {turned} of {len(settings)} splits" if settings else NOT_RUN
+    return measure
 
 
 def _compare_corrections(results: Results) -> str:
@@ -201,11 +199,11 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     (
         "Split by query, Xing has six columns, for job searches that are judged were not seen before; K = 2, 3, 5 are "
         "tried there besides the paper's 10, 20, 30.",
-        _count_small_k,
+        _count_chosen("ifair-b", lambda k: k < 10),
     ),
     (
         "Six columns also leave SVD little to do on Xing: with K = 3 SVD-masked is the masked data, turned.",
-        _count_turned,
+        _count_chosen("svd-masked", lambda k: k == 3),
     ),
     (
         "iFair-b starts protected weights at 0.0001, for the paper's near zero. Weights are squares of what the "

@@ -63,9 +63,8 @@ def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has
     mean = sum(known.values()) / len(known) if known else 0.0
     if has_gpu is None:
         has_gpu = choose_engine(10**9) == "torch"
-    total = 0.0
+    total, readings = 0.0, READINGS_WITHOUT_GPU if experiment == "ifair" else {}
     for unit in units:
-        readings = READINGS_WITHOUT_GPU if experiment == "ifair" else {}
         slower = readings.get(unit.case.dataset, OTHERS_WITHOUT_GPU)
         others = NEVER_ON_GPU.get(unit.case.method, 1.0 if has_gpu else slower)
         work = _compare_work(unit, has_gpu) if experiment in GRIDS else others

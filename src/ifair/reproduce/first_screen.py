@@ -6,8 +6,9 @@ Every number and every verdict in them is computed from the results.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
+from ifair.errors import join_words
+from ifair.evaluate.statistics import Comparison
 from ifair.report.blocks import (
     MARGIN,
     Banner,
@@ -55,7 +56,6 @@ VERBS = {
 }
 """What one claim does, and several do."""
 
-OURS_BY = "comparisons_of_ours"
 OURS_IS = "means, protected weights held at 0, Euclidean distances between pairs, a start along principal components"
 
 FAIREST = f", the {labels.RULES['fairest']} settings"
@@ -126,7 +126,7 @@ def _tell_agreement(printed: Printed) -> list[Line]:
     ranked = printed.get("Ranking", {}).get(FAIRNESS)
     fair = f" ({FAIRNESS} of rankings: {count_near(ranked)})" if ranked else ""
     aside = f"its {labels.RULES['fairest']} settings, which mostly give everybody one answer, are left out"
-    said = f": within {MARGIN} of ours are {_list_words(counts)}{fair}; {aside}."
+    said = f": within {MARGIN} of ours are {join_words(counts)}{fair}; {aside}."
     return [(Strong("The paper's numbers"), said)]
 
 
@@ -136,8 +136,9 @@ def _tell_claims(findings: Sequence[Finding], found: Mapping[str, TradeOff]) -> 
         return []
     counts = Counter(finding.verdict for finding in findings)
     told = [f"{n} {one if n == 1 else many}" for verdict, (one, many) in VERBS.items() if (n := counts[verdict])]
-    gains = f"; {_tell_gain(found, 'comparisons', 'full', 'iFair-b')}" if found else ""
-    said = f" at its own settings: of {len(findings)}, {_list_words(told)}{gains}."
+    compared = {dataset: summary["comparisons"]["balanced"] for dataset, summary in found.items()}
+    gains = f"; {_tell_gain('iFair-b', 'full', compared)}" if found else ""
+    said = f" at its own settings: of {len(findings)}, {join_words(told)}{gains}."
     return [(Strong("The paper's claims"), said)]
 
 
@@ -152,8 +153,8 @@ def _tell_collapse(found: Mapping[str, TradeOff]) -> list[Line]:
         chosen = summary["rules"]["balanced"]["ifair-b"]["settings"]
         alone.append(f"{sum(one['mu'] == 0 for one in chosen)} of {len(chosen)}")
     said = (
-        f": with any weight on fairness {_list_words(shares)} of iFair-b's fits give nearly everybody the same answer, "
-        f"and validation chose no fairness at all on {_list_words(alone)} splits."
+        f": with any weight on fairness {join_words(shares)} of iFair-b's fits give nearly everybody the same answer, "
+        f"and validation chose no fairness at all on {join_words(alone)} splits."
     )
     return [(Strong("Its objective degenerates"), said)]
 
@@ -168,7 +169,7 @@ def _tell_masking(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[
             masked, ours = (list(by[method].values())[-1]["mean"] for method in ("masked", "ifair-b"))
             (larger if masked > ours else smaller).append(labels.dataset(dataset))
         n = max(len(summary["points"]["ifair-b"]) for summary in found.values())
-        where = [f"a {word} area on {_list_words(d)}" for word, d in (("larger", larger), ("smaller", smaller)) if d]
+        where = [f"a {word} area on {join_words(d)}" for word, d in (("larger", larger), ("smaller", smaller)) if d]
         plane = f"of the plane of AUC and {FAIRNESS} than all {n} settings of iFair-b do"
         said.append(f"covers {' and '.join(where)} {plane}")
     told = [by for by in attacked.values() if {"masked", "ifair-b"} <= set(by)]
@@ -191,29 +192,24 @@ def _tell_ours(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[str
     hidden = "" if more is None else " and gives the group away no more than deletion does"
     if more is not None and more >= 0.005:
         hidden = f" and lets boosted trees recover the group by up to {add_sign(more)} AUC better than deletion does"
-    said = f" ({OURS_IS}) degenerates {often}{hidden}; {_tell_gain(found, OURS_BY, 'masked', 'it')}."
+    compared = {dataset: summary["comparisons_of_ours"] for dataset, summary in found.items()}
+    said = f" ({OURS_IS}) degenerates {often}{hidden}; {_tell_gain('it', 'masked', compared)}."
     return [(Strong("What we would rather use"), said)]
 
 
-def _tell_gain(found: Mapping[str, Any], which: str, rival: str, who: str) -> str:
+def _tell_gain(who: str, rival: str, compared: Mapping[str, Mapping[str, Mapping[str, Comparison]]]) -> str:
     """The range over datasets of differences from a rival in fairness and utility, and where the first is clear."""
-    compared = {name: one[which] if which == OURS_BY else one[which]["balanced"] for name, one in found.items()}
     fair, useful = (
         " to ".join(dict.fromkeys(add_sign(end) for end in (min(gaps), max(gaps))))
         for gaps in ([by[measure][rival]["difference"] for by in compared.values()] for measure in (FAIRNESS, "AUC"))
     )
     clear = [labels.dataset(name) for name, by in compared.items() if is_clear(by[FAIRNESS][rival])]
-    words = f"clear on {_list_words(clear)}" if clear else "clear nowhere"
+    words = f"clear on {join_words(clear)}" if clear else "clear nowhere"
     return f"against {labels.method(rival)} {who} changes {FAIRNESS} by {fair}, {words}, and AUC by {useful}"
 
 
 def _adversary(attacked: Mapping[str, Attacked], method: str) -> float:
     return attacked[method]["boosting"]["AUC"]["mean"]
-
-
-def _list_words(words: Sequence[str]) -> str:
-    *others, last = words
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _tell_reservation(results: Results) -> list[Block]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ifair.errors import join_words
 from ifair.similarity.layout import Unit
 from ifair.similarity.peers import Points, is_within
 
@@ -54,8 +55,7 @@ def compare_pairs(
         told = [word for word in words if not word.startswith("same ")]
         differences = tuple(told[::-1])
         if same:
-            listed = same[0] if len(same) == 1 else f"{', '.join(same[:-1])} and {same[-1]}"
-            told.insert(0, f"same {listed}")
+            told.insert(0, f"same {join_words(same)}")
         named = {units[i].name: float(part[i]) for i in order[::-1]}
         found.append(Comparison(float(distance), bool(near), named, ", ".join(told), differences))
     return found
