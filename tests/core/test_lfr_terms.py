@@ -145,3 +145,8 @@ def test_weights_per_group_are_those_of_plain_loops_and_their_gradient_is_right(
         np.testing.assert_allclose(U[i], oracles.memberships(X[i : i + 1], start.prototypes, own, p, squared)[0])
     equal = replace(parameters, extra={**start.extra, "log_ratios": np.zeros_like(logs)})
     assert grouped.value_and_grad(equal)[0].total == pytest.approx(shared.value_and_grad(start)[0].total)
+    # What a line search may try neither overflows nor has a slope where it changes nothing.
+    absurd = replace(parameters, extra={**start.extra, "log_ratios": np.where(logs > 0.0, 1e4, logs)})
+    loss, gradient = grouped.value_and_grad(absurd)
+    assert np.isfinite(loss.total)
+    assert not gradient.extra["log_ratios"][logs > 0.0].any()

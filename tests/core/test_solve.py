@@ -164,6 +164,21 @@ def test_a_line_search_that_fails_is_called_stalled():
     assert descend(Wrong(), start(), PACKING, max_iter=50, tol=1e-6).stopped == "stalled"
 
 
+def test_a_search_that_can_go_no_further_at_a_loss_of_nearly_zero_has_converged():
+    class Exhausted(Bowl):
+        """A gradient of rounding only, which points uphill, where all but rounding is gone from the loss."""
+
+        def value_and_grad(self, parameters):
+            losses, gradient = super().value_and_grad(parameters)
+            if losses.total < 1e-12:
+                losses, gradient = Losses(1e-16, (1e-16,)), Parameters(np.full((1, 2), 1e-11), np.zeros(2))
+            return losses, gradient
+
+    solution = descend(Exhausted(0.0), start(), PACKING, max_iter=50, tol=0.0)
+    assert solution.losses.total == 1e-16
+    assert solution.stopped == "converged"
+
+
 class Unlucky(Bowl):
     """Values that are no numbers from some evaluation on, perhaps until the search comes back to its best point."""
 

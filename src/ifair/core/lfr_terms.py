@@ -88,7 +88,8 @@ class GroupMapping(Mapping):
     """Memberships from distances in which every group has attribute weights of its own, as Zemel et al. define them.
 
     The weights of the first group are ``alpha``, those of the others ``alpha * exp(extra["log_ratios"])``, so that none
-    can become negative.
+    can become negative. Logarithms count up to ``LARGEST_LOG_RATIO``: line searches try much larger ones, which would
+    overflow.
 
     Parameters
     ----------
@@ -119,7 +120,8 @@ class GroupMapping(Mapping):
                 d_prototypes = d_prototypes + part.prototypes
                 d_alpha = d_alpha + part.alpha * xp.where(alpha > 0.0, own / at_least(alpha, TINY), xp.ones_like(own))
                 d_logs.append(part.alpha * own)
-            return Parameters(d_prototypes, d_alpha, {"log_ratios": xp.concat(d_logs)})
+            counts = xp.astype(parameters.extra["log_ratios"] <= LARGEST_LOG_RATIO, alpha.dtype)
+            return Parameters(d_prototypes, d_alpha, {"log_ratios": xp.concat(d_logs) * counts})
 
         return D, pullback
 
@@ -129,11 +131,16 @@ SAME_VALUE = 1e-5
 """So far apart, relative to their size or to 1, two values of a group are the same: single precision is enough."""
 
 
+LARGEST_LOG_RATIO = 100.0
+"""So large may the logarithm of a group's weight be, relative to the first group's."""
+
+
 def group_weights(parameters: Parameters) -> list[Array]:
     """The attribute weights of every group, each of shape (N,)."""
     alpha, logs = parameters.alpha, parameters.extra["log_ratios"]
     xp, N = namespace(alpha), alpha.shape[0]
-    return [alpha, *(alpha * xp.exp(logs[i : i + N]) for i in range(0, logs.shape[0], N))]
+    ratios = xp.exp(xp.minimum(logs, xp.full_like(logs, LARGEST_LOG_RATIO)))
+    return [alpha, *(alpha * ratios[i : i + N] for i in range(0, logs.shape[0], N))]
 
 
 def find_members(X: Array, columns: Indices, values: Array) -> Array:

@@ -203,9 +203,7 @@ class _Search:
         problem, fall = self.fit.problem, np.inf
         if len(self.history) > PATIENCE:
             before = self.history[-1 - PATIENCE]
-            # A loss that falls towards zero would never fall slowly: below a hundredth of the first one that counts.
-            scale = max(abs(before), 0.01 * abs(self.first_loss))
-            fall = (before - self.best) / scale if scale > 0.0 else 0.0
+            fall = (before - self.best) / self._scale_of(before)
         if problem.observer is not None:
             try:
                 problem.observer(Progress(self.start, self.iteration, self.best, gradient_norm, fall))
@@ -227,11 +225,18 @@ class _Search:
         Line searches fail where the loss is flat, but also where it is not smooth. Then another point that they came
         by may be lower, and going on from there helps, for as long as it does.
         """
-        if gradient_norm <= FLAT * max(abs(value), np.finfo(float).tiny):
+        if gradient_norm <= FLAT * self._scale_of(value):
             return "converged"
         gained = self.before - self.best > self.fit.problem.tol * abs(self.best)
         self.before = self.best
         return "" if gained and self.iteration < self.limit else "stalled"
+
+    def _scale_of(self, loss: float) -> float:
+        """What changes of a loss are compared with: itself, or a hundredth of the first one, if that is more.
+
+        A loss that falls towards zero would never fall slowly, nor become flat.
+        """
+        return max(abs(loss), 0.01 * abs(self.first_loss), np.finfo(float).tiny)
 
 
 class _Fit:
