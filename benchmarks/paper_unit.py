@@ -10,6 +10,7 @@ N-th setting of the grid is tried, where all take too long.
 import argparse
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
@@ -44,15 +45,16 @@ def main() -> None:
     parser.add_argument("--share", type=int, default=1)
     wanted = parser.parse_args()
     units = find_experiments()[wanted.experiment].plan(PROFILES["full"].only([wanted.dataset]), {})
-    unit = next(u for u in units if u.case.method == wanted.method and u.case.grid.get("K") == [wanted.K])
+    whole = next(u for u in units if u.case.method == wanted.method and wanted.K in u.case.grid["K"])
+    unit = replace(whole, case=replace(whole.case, grid={**whole.case.grid, "K": [wanted.K]}))
     seconds, calls, list_settings = defaultdict[str, float](float), Counter[str](), case.list_settings
     case.list_settings = lambda *about: list(list_settings(*about))[:: wanted.share]
     training.fit_many = counted(training.fit_many, "fits", seconds, calls)
     Objective.sums = counted(Objective.sums, "evaluations", seconds, calls)
     counted(unit.run, "unit", seconds, calls)()
     print(
-        f"{unit.label}: {seconds['unit']:.1f} processor seconds, {seconds['fits']:.1f} of them for fits, "
-        f"{seconds['evaluations']:.1f} for {calls['evaluations']:,} evaluations"
+        f"{unit.label}, K = {wanted.K}: {seconds['unit']:.1f} processor seconds, {seconds['fits']:.1f} of them for "
+        f"fits, {seconds['evaluations']:.1f} for {calls['evaluations']:,} evaluations"
     )
 
 

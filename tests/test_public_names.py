@@ -36,7 +36,9 @@ def import_name(name):
     for i in range(len(parts), 0, -1):
         try:
             module = importlib.import_module(".".join(parts[:i]))
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
+            if not str(error.name).startswith("ifair"):
+                return error  # the module is there; an optional package that it needs is not
             continue
         return reduce(getattr, parts[i:], module)
     raise ModuleNotFoundError(name)

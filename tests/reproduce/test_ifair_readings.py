@@ -1,13 +1,23 @@
 """iFair and SVD with one thing changed at a time, beside what another start changes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from reproduce.made_up import brief, record, write_page
 
-from ifair.reproduce.case import prepare
-from ifair.reproduce.experiments.ifair_readings import BASE, EXPERIMENT, LONGER, NOT_CENTRED, _move_back, compare_kinds
+from ifair.reproduce.case import prepare, train_grid
+from ifair.reproduce.experiments.ifair_readings import (
+    BASE,
+    EVERY_START,
+    EXPERIMENT,
+    LONGER,
+    NOT_CENTRED,
+    _move_back,
+    _train_every_start,
+    compare_kinds,
+)
 
 GRID = {"K": [4], "ratios": [[0.5, 0.5]], "landmarks": [20, 5000]}
 
@@ -25,10 +35,23 @@ def test_every_kind_of_fit_is_measured_and_too_many_landmarks_are_left_out(found
     assert json.loads(json.dumps(found)) == found
     kinds = {method: list(one["rows"][0]["test"]) for method, one in found.items()}
     assert kinds == {
-        "ifair-b": [BASE, "another_start", LONGER, "landmarks_20", NOT_CENTRED],
+        "ifair-b": [BASE, "another_start", LONGER, "landmarks_20", NOT_CENTRED, EVERY_START],
         "svd-masked": [BASE, NOT_CENTRED],
     }
     assert found["ifair-b"]["records"] == 80
+
+
+def test_starts_that_all_go_on_are_those_of_the_tables():
+    case, parts = small_case("ifair-b"), prepare(small_case("ifair-b"))
+
+    def losses(train, n_starts):
+        # So few iterations that in the tables, too, nobody is left behind.
+        one = replace(case, solver={"n_restarts": n_starts, "max_iter": 30, "tol": 1e-5, "pairs": "all"})
+        return [trained.representation.loss_ for _, trained in train(one, parts)]
+
+    assert losses(_train_every_start, 3) == pytest.approx(losses(train_grid, 3))
+    assert losses(_train_every_start, 1) == pytest.approx(losses(train_grid, 1))
+    assert losses(train_grid, 3) < losses(train_grid, 1)
 
 
 def test_columns_that_are_not_centred_have_their_zero_where_the_table_has_it():

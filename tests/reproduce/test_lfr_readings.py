@@ -4,15 +4,18 @@ import json
 
 import numpy as np
 import pytest
-from reproduce.made_up import brief, record, results_of
+from reproduce.made_up import record, results_of
 
 from ifair.report.blocks import markdown
 from ifair.reproduce.case import measure_fit, prepare, train_setting
 from ifair.reproduce.deviations import describe_deviations
 from ifair.reproduce.experiments.lfr_readings import BASE, EXPERIMENT, KINDS, compare_kinds, fit_kind
+from ifair.reproduce.profiles import PROFILES, Source
 
 SETTING = {"K": 4, "A_x": 1.0, "A_y": 1.0, "A_z": 5.0}
-CASE = brief("credit", "lfr", max_records=240, grid={"K": [4], "weights": [[1.0, 1.0, 5.0]]})
+CASE = PROFILES["smoke"].case(
+    Source("credit", max_records=240), 0, method="lfr", grid={"K": [4], "weights": [[1.0, 1.0, 5.0]]}
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +34,8 @@ def test_every_reading_is_measured_against_LFR_of_the_tables(found):
     parts = prepare(CASE)
     assert row["test"][BASE] == measure_fit(train_setting(CASE, parts, SETTING), parts)["test"]
     kinds = EXPERIMENT.summarise([record("credit", 0, found)])["credit"]["kinds"]
-    change = row["test"]["no_labels"]["yNN"] - row["test"][BASE]["yNN"]
-    assert kinds["no_labels"]["yNN"]["change"]["mean"] == pytest.approx(change)
+    change = row["test"]["summed_columns"]["yNN"] - row["test"][BASE]["yNN"]
+    assert kinds["summed_columns"]["yNN"]["change"]["mean"] == pytest.approx(change)
     assert BASE not in kinds
 
 
@@ -46,8 +49,7 @@ def test_readings_change_what_they_are_called_after():
     assert kinked.loss_ == pytest.approx(losses)
     summed = fit("summed_columns")
     assert summed.reconstruct_weight == summed.n_features_in_
-    assert fit("no_labels").target_weight == 0.0
-    assert fit("uniform_start").init == "uniform"
+    assert (ours.init, fit("k-means++_starts").init) == ("uniform", "k-means++")
     # The groups of the dataset, each with weights of its own.
     apart, train = fit("weights_per_group"), prepare(CASE).train
     assert apart.group_alpha_.shape == (2, apart.n_features_in_)

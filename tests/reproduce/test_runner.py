@@ -200,3 +200,10 @@ def test_a_result_tells_the_kind_of_machine_and_the_versions_side_by_side_where_
     assert join_environments([here, there, here]) == {"machine": "16 cores, a GPU and 2 cores", "numpy": "2.4"}
     blind = {"machine": "16 cores", "numpy": "2.4"}  # a unit that did not ask for the GPU
     assert join_environments([blind, there]) == there
+
+
+def test_units_of_experiments_that_run_at_the_same_time_take_turns_and_long_ones_begin_early(units, tmp_path):
+    few, many = units[:1], units[1:]
+    run_plans({"few": few, "many": many}, tmp_path / "alike")
+    run_plans({"few": few, "many": many}, tmp_path / "apart", seconds=lambda name, _: 9.0 if name == "few" else 1.0)
+    assert logged(units) == [1, 2, 0, 3, 4, 0, 1, 2, 3, 4]

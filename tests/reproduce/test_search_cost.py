@@ -27,19 +27,6 @@ def test_there_is_a_search_for_every_dataset_and_split():
     assert fits == 13  # a quarter of 51
 
 
-def test_the_grid_is_taken_from_earlier_results():
-    point = {"AUC": 0.7, "yNN": 0.8}
-    rows = [{"setting": {"K": k}, "validation": {**point, "Acc": 0.6}, "test": {**point, "Acc": 0.5}} for k in (4, 6)]
-    earlier = [
-        record("credit", 0, [], method="lfr"),
-        record("credit", 1, [], method="svd"),
-        *(record("credit", 1, [row], method="ifair-b") for row in rows),  # a unit for every K
-    ]
-    first, second = search_cost.plan(PROFILES["smoke"].only(["credit"]), {"classification": earlier})
-    assert first.case.known == []
-    assert second.case.known == [{"setting": {"K": k}, "validation": point, "test": point} for k in (4, 6)]
-
-
 def test_a_trial_measures_what_the_grid_measures_at_the_same_setting():
     case = brief("credit", "ifair-b")
     rows, parts = measure_grid(case), prepare(case)
@@ -48,11 +35,11 @@ def test_a_trial_measures_what_the_grid_measures_at_the_same_setting():
 
 
 def test_a_search_of_a_ranking_gives_plain_data(job_searches):
-    case = brief("xing", "ifair-b", grid={"n_trials": 3}, known=[{"setting": {"K": 4}}])
+    case = brief("xing", "ifair-b", grid={"n_trials": 3})
     found = explore(case)
     assert json.loads(json.dumps(found)) == found
-    assert (len(found["search"]), found["grid"]) == (3, case.known)
-    assert set(found["search"][0]["test"]) == {"MAP", "yNN"}
+    assert len(found) == 3
+    assert set(found[0]["test"]) == {"MAP", "yNN"}
     assert found == explore(case)
 
 
@@ -62,8 +49,14 @@ def summarise(*splits, utility="AUC"):
     def rows(points):
         return [{"setting": {}, **{part: {utility: x, "yNN": y} for part in ("validation", "test")}} for x, y in points]
 
-    results = [{"search": rows(searched), "grid": rows(grid)} for searched, grid in splits]
-    return search_cost.summarise([record("credit", seed, one) for seed, one in enumerate(results)])["credit"]
+    searches, grids = (
+        [record("credit", seed, rows(split[i]), method="ifair-b", grid=grid) for seed, split in enumerate(splits)]
+        for i, grid in enumerate([{"n_trials": 3}, {}])
+    )
+    # Of each split its own grid, of no other method, and of datasets without a search nothing.
+    others = [record("credit", 0, rows([(0.9, 0.9)]), method="lfr"), record("xing", 0, [], method="ifair-b")]
+    (found,) = search_cost.summarise([*searches, *reversed(grids), *others]).values()
+    return found
 
 
 def test_curves_and_shares_are_those_counted_by_hand():

@@ -106,7 +106,13 @@ def reproduce(
         planned = {name: experiments[name].plan(settings, records) for name in wave}
         later = sum(seconds[name] for name in names if name not in (*records, *wave))
         with LiveProgress(", ".join(wave), output, later) as observer:
-            records |= run_plans(planned, output, n_jobs=jobs, observer=observer)
+            records |= run_plans(
+                planned,
+                output,
+                seconds=lambda name, unit: estimate_seconds(name, [unit], 1),
+                n_jobs=jobs,
+                observer=observer,
+            )
     records = {name: records[name] for name in names}
     with _tell_way_out(path, earlier):
         results = assemble(records, profile, settings, missing, before)

@@ -256,10 +256,10 @@ def list_settings(method: str, grid: Mapping[str, Any]) -> Iterator[dict[str, An
 
 
 def _distinct_triples(weights: Sequence[float]) -> Iterator[tuple[float, float, float]]:
-    """LFR's weights A_x, A_y > 0 and A_z; of triples that differ by a factor, and so are one problem, the first."""
+    """LFR's weights A_x, A_y, A_z, not all 0; of triples that differ by a factor, and so are one problem, the first."""
     seen = set()
     for triple in product(weights, repeat=3):
-        shares = tuple(round(weight / sum(triple), 12) for weight in triple) if triple[1] > 0 else None
+        shares = tuple(round(weight / sum(triple), 12) for weight in triple) if any(triple) else None
         if shares is not None and shares not in seen:
             seen.add(shares)
             yield triple[0], triple[1], triple[2]

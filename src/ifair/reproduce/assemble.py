@@ -65,7 +65,8 @@ def assemble(
         if not found:
             summaries.setdefault(experiment, kind.summarise([]))
             continue
-        summary, known = kind.summarise(found), summaries.get(experiment, {})
+        beside = [record for name in kind.reads for record in records.get(name, ())]
+        summary, known = kind.summarise([*found, *beside]), summaries.get(experiment, {})
         apart = kind.by_dataset or kind.by_task
         parts = dict.fromkeys(record.case.dataset for record in found) if apart else ["all"]
         now = {part: _describe_run(part, found, name, profile, missing) for part in parts}

@@ -30,7 +30,6 @@ class Case:
     setting: dict[str, Any] | None = None  # of the method, as an earlier experiment chose it on validation data
     grid: dict[str, Any] = field(default_factory=dict)  # what is tried: K, ratios of iFair's weights, p of FA*IR ...
     solver: dict[str, Any] = field(default_factory=dict)  # where the method has one: n_restarts, max_iter, tol
-    known: list[dict[str, Any]] = field(default_factory=list)  # rows of an earlier experiment to compare with
     # What a model does not learn from: "thirds", two thirds of the records (whole queries of a ranking); "candidates",
     # two thirds of the records whatever their query; "nothing".
     held_out: str = "thirds"

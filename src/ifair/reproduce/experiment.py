@@ -46,7 +46,8 @@ class Experiment(Generic[Kept]):
     section: Callable[[Kept, Results], list[Block]]  # from its own results and those of all to the blocks of the page
     draw: Callable[[Kept, Results], Figures] = lambda *_: {}  # from the same to its figures; needs matplotlib
     judge: Callable[[Kept, Results], list[Finding]] = lambda *_: []  # from the same to the paper's claims, judged
-    needs: tuple[str, ...] = ()  # experiments that it builds on
+    needs: tuple[str, ...] = ()  # experiments whose records its plan is made from
+    reads: tuple[str, ...] = ()  # experiments whose records it summarises besides its own
     packages: tuple[str, ...] = ()  # optional ones without which it cannot be run, by import name
     left_out: Callable[[], Mapping[str, str]] = dict  # parts of it that cannot be run here, and what to do about it
     by_dataset: bool = False  # whether results are kept by dataset, so that one can be run anew without the others
@@ -101,7 +102,7 @@ def add_needs(wanted: Collection[str]) -> list[str]:
     names = set(wanted or every)
     for name in reversed(every):
         if name in names:
-            names |= set(every[name].needs)
+            names |= {*every[name].needs, *every[name].reads}
     return [name for name in every if name in names]
 
 
@@ -123,18 +124,22 @@ def make_unit(function: Callable[[Case], Any], case: Case, *words: str) -> Unit:
 def plan_grid(
     function: Callable[[Case], Any], profile: Profile, sources: Sequence[Source], methods: Sequence[str]
 ) -> list[Unit]:
-    """Every setting of every method on every split; methods that are learned have a unit for each K."""
+    """Every setting of every method on every split."""
     return [
         make_unit(function, one, method, *named)
         for source, seed in profile.splits(sources, tested=True)
         for method in methods
-        for named, one in share_grid(profile.case(source, seed, method=method))
+        for named, one in share_grid(source, profile.case(source, seed, method=method))
     ]
 
 
-def share_grid(case: Case) -> list[tuple[tuple[str, ...], Case]]:
-    """Parts of a case that a unit each works on, with what they are called: one for each K of what is learned."""
-    if case.method == "lfr" or case.method.startswith("ifair"):
+def share_grid(source: Source, case: Case) -> list[tuple[tuple[str, ...], Case]]:
+    """Parts of a case that a unit each works on, with what they are called.
+
+    A whole grid is fitted at once. There is a unit for each K of LFR, which has settings enough to fill a device, and
+    where a grid would take hours without a GPU, in which nothing is kept.
+    """
+    if case.method == "lfr" or (source.is_large and case.method.startswith("ifair")):
         return [((f"K = {k}",), replace(case, grid={**case.grid, "K": [k]})) for k in case.grid["K"]]
     return [((), case)]
 

@@ -4,7 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ifair.models.ifair import IFair
 from ifair.reproduce.case import Case
+from ifair.reproduce.tradeoff import OURS
 
 COEFFICIENTS = (0.0, 0.05, 0.1, 1.0, 10.0, 100.0)
 """The paper's grid of mixture coefficients."""
@@ -47,6 +49,11 @@ class Source:
     grid: dict[str, Any] = field(default_factory=dict)  # what is tried here in place of what the profile tries
     landmarks: int | None = None  # records that iFair compares every record with, where all pairs would take too long
     n_splits: int | None = None  # fewer splits than the profile has, where more would take too long; None for no limit
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a single fit takes so long that nothing is gained by more at once."""
+        return self.n_splits is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +105,14 @@ class Profile:
 
         It has the grid and the solver of the profile; ``changes`` are fields of the case.
         """
-        solver = dict(self.solver)
-        if source.landmarks and changes.get("method", "").startswith("ifair"):
+        solver, method = dict(self.solver), changes.get("method", "")
+        if source.landmarks and method.startswith("ifair"):
             solver["pairs"] = source.landmarks
+        if method == "lfr":
+            solver["init"] = "uniform"  # as the paper starts every method
+        if method == OURS:
+            longest = IFair().max_iter  # what we would use searches no longer
+            solver["max_iter"] = min(solver.get("max_iter", longest), longest)
         limits = zip((source.max_records, source.max_training), most)
         records, training = (min(filter(None, pair), default=None) for pair in limits)
         case = Case(source.name, seed, source.options, records, training, grid=self.grid_of(source), solver=solver)
@@ -153,6 +165,6 @@ PROFILES = {
             Source("airbnb", n_splits=3),
         ),
         grid={"K": list(DIMENSIONS), "ratios": ratios(), "lfr": list(COEFFICIENTS), "p": TARGETS},
-        solver={"n_restarts": 3, "max_iter": 1000, "tol": 0.001},
+        solver={"n_restarts": 3, "max_iter": 3000, "tol": 0.0001},
     ),
 }

@@ -141,14 +141,26 @@ def run_units(
 
 
 def run_plans(
-    plans: Mapping[str, Sequence[Unit]], folder: Path, *, n_jobs: int = 1, observer: Observer = lambda _: None
+    plans: Mapping[str, Sequence[Unit]],
+    folder: Path,
+    *,
+    seconds: Callable[[str, Unit], float] = lambda *_: 1.0,
+    n_jobs: int = 1,
+    observer: Observer = lambda _: None,
 ) -> dict[str, list[Record]]:
     """Run the units of several experiments as one work, and return the results of each; see :func:`run_units`.
 
     They take turns, in proportion to how many units they have: what waits for a GPU and what keeps a processor busy
-    goes on at the same time until the end.
+    goes on at the same time until the end. ``seconds`` says about how long a unit of an experiment takes: those that
+    take long begin so much earlier that at the end nobody waits for them.
     """
-    placed = [((i + 0.5) / len(units), unit) for units in plans.values() for i, unit in enumerate(units)]
+    lasting = {name: [seconds(name, unit) for unit in units] for name, units in plans.items()}
+    whole = sum(map(sum, lasting.values())) / effective_n_jobs(n_jobs)
+    placed = [
+        ((i + 0.5) / len(units) * whole - lasting[name][i], unit)
+        for name, units in plans.items()
+        for i, unit in enumerate(units)
+    ]
     mixed = [unit for _, unit in sorted(placed, key=itemgetter(0))]
     records = run_units(mixed, folder, n_jobs=n_jobs, observer=observer)
     found = {unit.key: record for unit, record in zip(mixed, records)}

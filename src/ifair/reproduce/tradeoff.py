@@ -104,6 +104,18 @@ def describe_choices(chosen: Mapping[str, Mapping[str, Rows]]) -> Chosen:
     return found
 
 
+def limit_choices(chosen: Chosen, methods: Collection[str], n_splits: int) -> dict[str, dict[str, Spreads]]:
+    """By rule and method what was reached on the first splits; files of an earlier version tell of all splits only."""
+    return {
+        rule: {
+            name: spreads(by_method[name].get("by_split", [])[:n_splits]) or by_method[name]["test"]
+            for name in methods
+            if name in by_method
+        }
+        for rule, by_method in chosen.items()
+    }
+
+
 def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:
     """By method and split the rows of all settings, every p of FA*IR among those of FA*IR."""
     pooled: dict[str, list[list[Mapping[str, Any]]]] = {}

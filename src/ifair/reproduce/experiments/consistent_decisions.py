@@ -37,8 +37,6 @@ RATES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 """Shares of the validation people that thresholds select; everybody tries the same ones."""
 EFFECT = STRENGTHS[3]
 """The strength at which is told what smoothing does to people."""
-ENOUGH = 0.9
-"""The share of a batch that people one at a time are compared with."""
 GRADERS = {
     "rank_consistency": "consistency of ranks",
     "rank_consistency_k5": "the same by 5 neighbours",
@@ -70,7 +68,6 @@ class Lead(TypedDict):
     ratio_to_glif: float | None
     newcomers_to_batch: float | None
     comparisons: dict[str, Comparison]
-    newcomers_above_enough: Comparison
 
 
 class Effects(TypedDict, total=False):
@@ -247,7 +244,6 @@ def _compare_families(measured: Mapping[str, Sequence[float]]) -> Lead:
     ours, rival = best(("consistent",)), best([f for f in labels.FAMILIES if f not in POST])
     glif, newcomers = best(("glif",)), best(("newcomers",))
     mean = {family: float(np.mean(measured[family])) for family in (ours, rival, glif, newcomers)}
-    enough = [ENOUGH * volume for volume in measured[ours]]
     return {
         "ours": ours,
         "rival": rival,
@@ -256,7 +252,6 @@ def _compare_families(measured: Mapping[str, Sequence[float]]) -> Lead:
         "ratio_to_glif": mean[ours] / mean[glif] if mean[glif] > 0 else None,
         "newcomers_to_batch": mean[newcomers] / mean[ours] if mean[ours] > 0 else None,
         "comparisons": compare(measured[ours], {rival: measured[rival], glif: measured[glif]}),
-        "newcomers_above_enough": compare(measured[newcomers], {"": enough})[""],
     }
 
 

@@ -19,6 +19,7 @@ from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit, share_grid
 from ifair.reproduce.experiments import ranking_task
 from ifair.reproduce.experiments.ranking_task import MEASURES, find_printed, name_methods
+from ifair.reproduce.profiles import Source
 from ifair.results import Results
 
 BASELINES = ("chance", "full", "masked", "svd", "svd-masked", "fair")
@@ -63,17 +64,18 @@ class Reading(TypedDict):
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
-    """Every way to hold out records: units for the baselines, and for every K of iFair-b."""
+    """Every way to hold out records: units for the baselines, and for iFair-b."""
     units = []
-    for case in list_cases(profile, HELD_OUT):
+    for source, case in list_cases(profile, HELD_OUT):
         if case.seed < SPLITS:
             held_out, baselines = HELD_OUT[case.held_out], replace(case, method="baselines", solver=profile.solver)
             units.append(make_unit(measure_readings, baselines, held_out, "baselines"))
-            units += [make_unit(measure_readings, one, held_out, "ifair-b", *named) for named, one in share_grid(case)]
+            parts = share_grid(source, case)
+            units += [make_unit(measure_readings, one, held_out, "ifair-b", *named) for named, one in parts]
     return units
 
 
-def list_cases(profile: Profile, held_out: Iterable[str]) -> list[Case]:
+def list_cases(profile: Profile, held_out: Iterable[str]) -> list[tuple[Source, Case]]:
     """iFair-b on every split of the rankings, with each of these held out; where that is nothing, there is one split.
 
     Where candidates of all queries are learned from, Xing's job search is an attribute, with 56 queries as in the
@@ -88,7 +90,7 @@ def list_cases(profile: Profile, held_out: Iterable[str]) -> list[Case]:
             changes |= {"options": {**source.options, **seen}, "grid": profile.grid}
             changes["solver"] = {**profile.solver, **landmarks}
         seeds = profile.seeds(source, tested=False)[: 1 if kind == NOTHING else None]
-        cases += [profile.case(source, seed, **changes) for seed in seeds]
+        cases += [(source, profile.case(source, seed, **changes)) for seed in seeds]
     return cases
 
 

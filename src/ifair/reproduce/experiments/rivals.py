@@ -3,33 +3,24 @@
 A rival whose package is not installed is left out, and the summary says so.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from itertools import product
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_measures
 from ifair.evaluate.splits import Split
+from ifair.evaluate.statistics import Spread, Spreads
 from ifair.evaluate.training import Outcome, decide
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
-from ifair.reproduce.experiment import (
-    Earlier,
-    Experiment,
-    Profile,
-    Records,
-    Unit,
-    group_results,
-    make_unit,
-    rows_by_split,
-)
-from ifair.reproduce.experiments import obfuscation
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
+from ifair.reproduce.experiments import classification_task, obfuscation, ranking_task
 from ifair.reproduce.experiments.obfuscation import ADVERSARIES, Attacked
 from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
-from ifair.reproduce.tradeoff import Choice, Chosen, Point, average_points, choose_rows, describe_choices
+from ifair.reproduce.tradeoff import Chosen, Point, average_points, choose_rows, describe_choices, limit_choices
 from ifair.results import Results
 
 RHO = (5.0, 20.0, 1.0, 50.0, 0.0, 100.0)
@@ -41,6 +32,9 @@ HIDDEN = (0, 100)
 ALPHA = (0.5, 1.0)
 """How much of the correlation is removed."""
 
+STEPS_PER_UPDATE = 9
+"""Steps that iFair may take for one of SenSeI, which is of 100 people."""
+
 SENSEI = {"batch": 100, "lr": 0.005, "steps": 20, "step": 0.05}
 NAMES = {"sensei": "SenSeI", "correlation-remover": "CorrelationRemover"}
 BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
@@ -51,7 +45,7 @@ Beyond the paper: inFairness's SenSeI (an individually fair classifier, not a re
 layer of 100 units, chosen on validation like its weight of fairness) and fairlearn's CorrelationRemover (protected
 columns and what is linear in them taken out, then logistic or linear regression). Tables, splits (the first few of each
 dataset, for our methods beside them too), encoding, measures and rules of choice are those of the other methods. SenSeI
-learns by a third as many steps as iFair may take, of 100 people each. The adversary's AUC is how well a logistic
+learns by a ninth as many steps as iFair may take, of 100 people each. The adversary's AUC is how well a logistic
 regression, and after the slash gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far
 below it the group is told, too, only the other way round; SenSeI has no representation to attack. What the
 CorrelationRemover leaves of a column of two values is another pair of values in each group: nothing to a linear model,
@@ -60,11 +54,10 @@ but trees can read the group off it.
 
 
 class Beside(TypedDict):
-    """One dataset: what rules choose of the rivals, all their settings, and the same rules for ours on these splits."""
+    """One dataset: what rules choose of the rivals, and all their settings."""
 
     rules: Chosen
     points: dict[str, list[Point]]
-    ours: NotRequired[Chosen]
 
 
 class Rivals(TypedDict):
@@ -88,24 +81,16 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             "hidden": list(HIDDEN[: len(profile.grid["K"])]),
         },
         # Enough on 300 records; on all of them it may learn as much longer as iFair may.
-        "solver": {**SENSEI, "updates": max(100, profile.solver["max_iter"] // 3)},
+        "solver": {**SENSEI, "updates": max(100, profile.solver["max_iter"] // STEPS_PER_UPDATE)},
     }
     remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
     units = []
     for task, sources in profile.tasks.items():
-        measured = rows_by_split(earlier.get(task, ()))
         possible = (sensei, remover) if task == "classification" else (remover,)
         rivals = [one for one in possible if is_installed(one["method"])]
         for source, seed in profile.splits(sources):
-            known = [_shorten(row, m) for m in BESIDE for row in measured[source.name][m][seed]]
-            for rival in rivals:
-                case = profile.case(source, seed, **rival, known=known if rival is rivals[-1] else [])
-                units.append(make_unit(measure_rival, case, rival["method"]))
+            units += [make_unit(measure_rival, profile.case(source, seed, **one), one["method"]) for one in rivals]
     return units
-
-
-def _shorten(row: Mapping[str, Any], method: str) -> dict[str, Any]:
-    return {"method": method, **{name: row[name] for name in ("setting", "validation", "test")}}
 
 
 def measure_rival(case: Case) -> list[dict[str, Any]]:
@@ -141,18 +126,12 @@ def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[
 def summarise(records: Records) -> Rivals:
     """What the three rules choose of every rival, on test, and how well the group is told."""
     found: dict[labels.Task, dict[str, Beside]] = {"classification": {}, "ranking": {}}
-    ours: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for record in records:
-        for row in record.case.known:
-            ours[record.case.dataset][row["method"]][record.case.seed].append(row)
     for dataset, by_rival in group_results(records, "dataset", "method").items():
         # Only rankings have a MAP.
         task: labels.Task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
-        beside = {method: list(by_seed.values()) for method, by_seed in ours[dataset].items()}
         found[task][dataset] = {
             "rules": describe_choices(choose_rows(by_rival, UTILITY[task])),
             "points": {rival: average_points(splits) for rival, splits in by_rival.items()},
-            "ours": describe_choices(choose_rows(beside, UTILITY[task])) if beside else {},
         }
     ran = {record.case.method for record in records}
     left_out = {rival: hint for rival, hint in list_missing().items() if rival not in ran}
@@ -173,35 +152,52 @@ def section(found: Rivals, results: Results) -> list[Block]:
         for rival, hint in found["left_out"].items()
     ]
     attacked = obfuscation.EXPERIMENT.find(results)
-    lines = [
-        _compare_in_words(dataset, ours["balanced"]["ifair-b"], rival, theirs)
-        for dataset, one in found["classification"].items()
-        if (ours := one.get("ours"))
-        for rival, theirs in one["rules"]["balanced"].items()
-    ]
-    blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *([Bullets(lines)] if lines else [])]
+    lines, tables = list[Line](), list[Block]()
     for task, measures in labels.COLUMNS.items():
         for dataset, one in found[task].items():
-            blocks += [Heading(labels.dataset(dataset), 3), _tabulate(one, attacked.get(dataset, {}), measures)]
-    return blocks
+            ours = _find_ours(results, task, dataset, one["rules"])
+            if task == "classification" and ours:
+                reached = ours["balanced"]["ifair-b"]
+                balanced = one["rules"]["balanced"].items()
+                lines += [_compare_in_words(dataset, reached, rival, theirs["test"]) for rival, theirs in balanced]
+            tables += [Heading(labels.dataset(dataset), 3), _tabulate(one, ours, attacked.get(dataset, {}), measures)]
+    return [Heading("Outside rivals"), Text(ABOUT), *missing, *([Bullets(lines)] if lines else []), *tables]
 
 
-def _tabulate(one: Beside, attacked: Mapping[str, Attacked], measures: tuple[str, ...]) -> Table:
+def _find_ours(results: Results, task: labels.Task, dataset: str, rules: Chosen) -> dict[str, dict[str, Spreads]]:
+    """By rule and method what ours reached on the splits that the rivals were measured on, which are the first ones."""
+    grids: Any = classification_task if task == "classification" else ranking_task
+    summary = grids.EXPERIMENT.find(results).get(dataset)
+    n_splits = min(len(choice["settings"]) for by_rival in rules.values() for choice in by_rival.values())
+    return limit_choices(summary["rules"], BESIDE, n_splits) if summary else {}
+
+
+def _tabulate(
+    one: Beside,
+    ours: Mapping[str, Mapping[str, Spreads]],
+    attacked: Mapping[str, Attacked],
+    measures: tuple[str, ...],
+) -> Table:
     """Our methods and the rivals under every rule; adversaries attacked our settings of the balanced one."""
     rows: list[list[Line]] = [["rule", "method", *map(labels.measure, measures), "adversary's AUC"]]
+
+    def add(rule: str, name: str, reached: Spreads, guesses: Mapping[str, Spread]) -> None:
+        told = " / ".join(f"{auc['mean']:.2f}" for auc in guesses.values())
+        rows.append(
+            [labels.RULES[rule], NAMES.get(name) or labels.method(name), *labels.cells(reached, measures), told]
+        )
+
     for rule, rivals in one["rules"].items():
-        for name, chosen in {**one.get("ours", {}).get(rule, {}), **rivals}.items():
-            guesses = chosen.get("adversaries", {})
-            if rule == "balanced" and name in attacked:
-                guesses = {adversary: attacked[name][adversary]["AUC"] for adversary in ADVERSARIES}
-            told = " / ".join(f"{auc['mean']:.2f}" for auc in guesses.values())
-            named = [labels.RULES[rule], NAMES.get(name) or labels.method(name)]
-            rows.append([*named, *labels.cells(chosen["test"], measures), told])
+        for name, reached in ours.get(rule, {}).items():
+            known = attacked.get(name) if rule == "balanced" else None
+            add(rule, name, reached, {by: known[by]["AUC"] for by in ADVERSARIES} if known else {})
+        for name, chosen in rivals.items():
+            add(rule, name, chosen["test"], chosen.get("adversaries", {}))
     return Table(rows)
 
 
-def _compare_in_words(dataset: str, ours: Choice, rival: str, theirs: Choice) -> Line:
-    useful, fair = (ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN"))
+def _compare_in_words(dataset: str, ours: Spreads, rival: str, theirs: Spreads) -> Line:
+    useful, fair = (ours[m]["mean"] - theirs[m]["mean"] for m in ("AUC", "yNN"))
     said = f"iFair-b less {NAMES[rival]} is {add_sign(useful)} in AUC and {add_sign(fair)} in yNN"
     return labels.line(dataset, f", under the balanced rule: {said}; {_name_winner(useful, fair)}, untested.")
 
@@ -216,13 +212,4 @@ def _name_winner(utility: float, fairness: float) -> str:
     return "a trade" if 1 in signs else "the rival is ahead"
 
 
-EXPERIMENT = Experiment(
-    "rivals",
-    90,
-    plan,
-    summarise,
-    section,
-    needs=("classification", "ranking"),
-    left_out=list_missing,
-    by_task=True,
-)
+EXPERIMENT = Experiment("rivals", 90, plan, summarise, section, left_out=list_missing, by_task=True)

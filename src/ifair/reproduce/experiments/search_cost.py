@@ -6,6 +6,7 @@ stands the hypervolume of the front so far, for the search, for the grid in its 
 order, on average: what one gets by stopping a grid early, and by trying settings of it at random.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any, Literal, TypedDict
@@ -22,7 +23,7 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, T
 from ifair.report.pictures import BLACK, BLUE, GREY, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, for_each_dataset, make_unit, rows_by_split
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Records, make_unit, rows_by_split
 from ifair.reproduce.experiments import classification_task, ranking_task
 from ifair.reproduce.profiles import Profile
 from ifair.reproduce.runner import Unit
@@ -82,17 +83,14 @@ class SearchCost(TypedDict):
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
-    """One search for every dataset and split, beside what the grid has found there."""
+    """One search for every dataset and split."""
     n_grid = len(profile.grid["K"]) * len(profile.grid["ratios"])
     n_trials = max(min(8, n_grid), ceil(n_grid / 4))
-    units = []
-    for task, sources in profile.tasks.items():
-        measured = rows_by_split(earlier.get(task, ()))
-        for source, seed in profile.splits(sources):
-            known = [_shorten(row, UTILITY[task]) for row in measured[source.name][METHOD][seed]]
-            case = profile.case(source, seed, method=METHOD, grid={"n_trials": n_trials}, known=known)
-            units.append(make_unit(explore, case))
-    return units
+    cases = [
+        profile.case(source, seed, method=METHOD, grid={"n_trials": n_trials})
+        for source, seed in profile.splits(profile.sources)
+    ]
+    return [make_unit(explore, case) for case in cases]
 
 
 def _shorten(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
@@ -101,8 +99,8 @@ def _shorten(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
     return {"setting": row["setting"], **parts}
 
 
-def explore(case: Case) -> dict[str, Any]:
-    """Rows of the ``search``, of ``n_trials`` settings of iFair-b on one split, and of the ``grid``, in their order."""
+def explore(case: Case) -> list[dict[str, Any]]:
+    """Rows of ``n_trials`` settings of iFair-b on one split, in the order in which the search tried them."""
     parts = prepare(case)
     utility = UTILITY[parts.task]
 
@@ -112,12 +110,20 @@ def explore(case: Case) -> dict[str, Any]:
 
     how: Any = {"measures": (utility, FAIRNESS), "start": START, "seed": case.seed}
     trials = search(lambda settings: map(objective, settings), SPACE, n_trials=case.grid["n_trials"], **how)
-    return {"search": [trial.result for trial in trials], "grid": case.known}
+    return [trial.result for trial in trials]
 
 
-@for_each_dataset()
-def summarise(found: Sequence[Mapping[str, Any]]) -> SearchCost:
-    """Hypervolumes against the number of fits, over the splits."""
+def summarise(records: Records) -> dict[str, SearchCost]:
+    """By dataset hypervolumes against the number of fits, over the splits, beside what the grid has found on them."""
+    searches = [record for record in records if "n_trials" in record.case.grid]
+    grids = rows_by_split([record for record in records if "n_trials" not in record.case.grid])
+    found = defaultdict(list)
+    for case, rows in ((record.case, record.result) for record in searches):
+        found[case.dataset].append({"search": rows, "grid": grids[case.dataset][METHOD][case.seed]})
+    return {dataset: _compare_curves(splits) for dataset, splits in found.items()}
+
+
+def _compare_curves(found: Sequence[Mapping[str, Any]]) -> SearchCost:
     utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
     traced = [_trace_curves(result, reference) for result in found]
@@ -242,5 +248,5 @@ def _draw_panel(axes: Any, found: Reached, tenth: int) -> None:
 TASKS = ("classification", "ranking")
 
 EXPERIMENT = Experiment(
-    "search", 80, plan, summarise, section, draw, needs=TASKS, packages=("optuna",), by_dataset=True, shows=TASKS
+    "search", 80, plan, summarise, section, draw, reads=TASKS, packages=("optuna",), by_dataset=True, shows=TASKS
 )

@@ -32,11 +32,11 @@ class Row(TypedDict):
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
-    """Every K and split, where Xing is at hand: what iFair learns does not depend on the score."""
+    """Every split, where Xing is at hand: what iFair learns does not depend on the score."""
     return [
         make_unit(measure_weights, one, "weights", HELD_OUT[case.held_out], *named)
-        for case in list_cases(profile.only(["xing"]), (NOTHING, QUERIES))
-        for named, one in share_grid(case)
+        for source, case in list_cases(profile.only(["xing"]), (NOTHING, QUERIES))
+        for named, one in share_grid(source, case)
     ]
 
 

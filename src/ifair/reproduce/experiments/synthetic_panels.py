@@ -30,8 +30,8 @@ METHODS = {"original": "full", "ifair": "ifair-b", "lfr": "lfr"}
 
 PLANE = ["X1", "X2"]
 N_POINTS = 100
-SYNTHETIC = Source("synthetic", N_POINTS, grid={"K": [2, 3]})
-"""With more prototypes than there are columns, three, every point could stay where it is, and nothing would show."""
+SYNTHETIC = Source("synthetic", N_POINTS, grid={"K": [2]})
+"""With as many prototypes as there are columns, three, nearly every point could stay, and nothing would show."""
 
 MEASURES = ("Acc", "yNN", "Parity", "EqOpp")
 VARIANTS = {"random": "A at random", "x1": "A = 1 where X1 ≤ 3", "x2": "A = 1 where X2 ≤ 3"}
