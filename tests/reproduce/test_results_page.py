@@ -109,13 +109,12 @@ def test_tables_of_a_small_profile_say_so_and_a_page_has_one_profile(committed, 
 
 
 def test_the_page_tells_where_its_numbers_come_from(committed):
-    for run, version in zip(committed["runs"]["classification"].values(), ("3.11 and 3.12", "3.12", "3.13")):
+    runs = [run for parts in committed["runs"].values() for run in parts.values()]
+    for run, version in zip(runs, ("3.11 and 3.12", "3.12", *["3.13"] * len(runs))):
         run |= {"left_out": ["xing: no file"], "environment": {**run["environment"], "python": version}}
     page = format_markdown(committed)
     assert "Left out: xing: no file." in page
-    assert re.search(
-        r"Versions: ifair [\d.]+, python 3.11 and 3.11[\d.]* and 3.12 and 3.12[\d.]* and 3.13, numpy", page
-    )
+    assert re.search(r"Versions: ifair [\d.]+, python 3.11 and 3.12 and 3.13, numpy", page)
     assert "The results do not tell" in format_markdown({**committed, "runs": {}})
 
 

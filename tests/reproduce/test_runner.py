@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 import ifair
 from ifair import __version__, files
@@ -36,6 +37,22 @@ def square(case):
 
 def look(case):
     return list_running(Path(case.options["folder"]))
+
+def crowd(case):
+    # Finds no memory while others run, which it sees by their marks.
+    log = Path(case.options["log"])
+    while not log.exists() and case.seed:  # until the first is at work
+        time.sleep(0.01)
+    if case.seed == 0:
+        log.write_text("at work")
+        while len(list(Path(case.options["folder"]).glob("units/*.failed"))) < case.options["crowded_out"]:
+            time.sleep(0.01)
+    elif len(list_running(Path(case.options["folder"]))) > 1:
+        raise MemoryError("no room")
+    return case.seed
+
+def give_up(case):
+    raise MemoryError("never")
 """
 
 
@@ -121,6 +138,21 @@ def test_a_unit_that_fails_is_told_when_the_others_are_finished_and_is_all_that_
     (told,) = (folder / "units").glob("*.failed")
     assert "Traceback" in told.read_text(encoding="utf-8")
     assert len(run_units(units, folder)) == 5
+
+
+def test_units_that_find_no_memory_beside_others_are_run_again_fewer_at_a_time(units, tmp_path):
+    get_reusable_executor().shutdown()  # processes of earlier tests do not find the module of these units
+    folder, seen = tmp_path / "run", []
+    options = {**units[0].case.options, "folder": str(folder), "crowded_out": 3}
+    crowding = [replace(one, function="work_of_units:crowd", case=replace(one.case, options=options)) for one in units]
+    records = run_units(crowding[:4], folder, n_jobs=2, observer=seen.append)
+    assert [record.result for record in records] == [0, 1, 2, 3]
+    assert [(one.done, one.total) for one in seen] == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert not list((folder / "units").glob("*.failed"))
+    # What fails by itself fails.
+    hopeless = replace(units[0], function="work_of_units:give_up")
+    with pytest.raises(RunError, match="1 of 1 units failed, the first .*MemoryError: never"):
+        run_units([hopeless], tmp_path / "hopeless", n_jobs=2)
 
 
 def test_after_many_failures_nothing_more_is_begun(units, tmp_path, monkeypatch):

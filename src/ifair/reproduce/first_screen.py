@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from ifair.errors import join_words
+from ifair.evaluate.measures import UTILITY
 from ifair.evaluate.statistics import Comparison
 from ifair.report.blocks import (
     MARGIN,
@@ -25,6 +26,7 @@ from ifair.report.blocks import (
     plain,
 )
 from ifair.reproduce import labels
+from ifair.reproduce.changes import ANOTHER_START
 from ifair.reproduce.experiment import JUDGED
 from ifair.reproduce.experiments import classification_task, ifair_readings, obfuscation
 from ifair.reproduce.experiments.obfuscation import Attacked
@@ -213,15 +215,22 @@ def _adversary(attacked: Mapping[str, Attacked], method: str) -> float:
 
 
 def _tell_reservation(results: Results) -> list[Block]:
-    """What ending the searches later changes, if that was measured: on the dataset where it is most."""
-    kinds = {dataset: by["ifair-b"]["kinds"] for dataset, by in ifair_readings.EXPERIMENT.find(results).items()}
-    found = {dataset: by[ifair_readings.LONGER][FAIRNESS]["change"]["mean"] for dataset, by in kinds.items()}
+    """What ending the searches later changes, if that was measured: where it is most, and beside another start."""
+    found = {
+        (dataset, measure): [by["ifair-b"]["kinds"][kind][measure] for kind in (ifair_readings.LONGER, ANOTHER_START)]
+        for dataset, by in ifair_readings.EXPERIMENT.find(results).items()
+        for measure in (UTILITY["classification"], FAIRNESS)
+    }
     if not found:
         return []
-    most = max(found, key=lambda dataset: abs(found[dataset]))
+    most = max(found, key=lambda where: abs(found[where][0]["change"]["mean"]))
+    longer, start = found[most]
+    dataset, measure = most
     return [
         Text(
-            "One reservation: searches ended early. With a tolerance ten times stricter the same fits of iFair-b "
-            f"change most on {labels.dataset(most)} ({FAIRNESS} {add_sign(found[most], 3)}; see the deviations)."
+            "One reservation: a search ends when the loss hardly falls any more. With a tolerance ten times stricter "
+            f"the same fits of iFair-b change most on {labels.dataset(dataset)}: {labels.measure(measure)} by "
+            f"{add_sign(longer['change']['mean'], 3)}, where another start changes it by {start['size']['mean']:.3f} "
+            "(see the deviations)."
         )
     ]

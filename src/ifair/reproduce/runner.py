@@ -14,7 +14,7 @@ import time
 import traceback
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -101,7 +101,7 @@ def run_units(
     """Run what is not yet in the folder, and return all results in the order of the units.
 
     The folder is made if need be; only one run at a time may use it. Where a unit fails the others are finished, and
-    then its error is raised.
+    then its error is raised; one that found no memory beside others is tried again before.
     """
     with hold(folder, "folder", mark=folder / ".lock", user="run", error=RunError):
         kept = folder / "units"
@@ -114,17 +114,14 @@ def run_units(
         total, reused = len(distinct), len(distinct) - len(missing)
         took = [(distinct[key], record.seconds) for key, record in known.items() if record is not None]
         observer(Progress("", reused, total, reused, None))
-        jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            delayed(_run_and_keep)(unit, kept) for unit in list(missing.values())
-        )
+        n_jobs, failed = effective_n_jobs(n_jobs), list[str]()
         with warnings.catch_warnings():
             # joblib replaces processes that hold on to memory of a large unit, which costs a second.
             warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
-            failed = list[str]()
-            for key, seconds, trouble in jobs:
+            for key, seconds, trouble in _run_missing(dict(missing), kept, n_jobs):
                 unit = missing.pop(key)
                 took.append((unit, seconds))
-                left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
+                left = seconds_left(list(missing.values()), took, n_jobs)
                 observer(Progress(unit.label, total - len(missing), total, reused, left))
                 failed += [f"{unit.label}: {trouble}"] if trouble else []
                 if len(failed) == MOST_FAILED:
@@ -165,6 +162,24 @@ def run_plans(
     records = run_units(mixed, folder, n_jobs=n_jobs, observer=observer)
     found = {unit.key: record for unit, record in zip(mixed, records)}
     return {name: [found[unit.key] for unit in units] for name, units in plans.items()}
+
+
+def _run_missing(units: Mapping[str, Unit], kept: Path, n_jobs: int) -> Iterator[tuple[str, float, str]]:
+    """What :func:`_run_and_keep` says of units, as they are finished.
+
+    Those that find no memory beside others are run again when these are done, fewer at a time.
+    """
+    crowded_out = {}
+    jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+        delayed(_run_and_keep)(unit, kept) for unit in units.values()
+    )
+    for key, seconds, trouble in jobs:
+        if n_jobs > 1 and "memory" in trouble.lower():  # so say Python, NumPy and PyTorch
+            crowded_out[key] = units[key]
+        else:
+            yield key, seconds, trouble
+    if crowded_out:
+        yield from _run_missing(crowded_out, kept, max(1, n_jobs // 3))
 
 
 def _run_and_keep(unit: Unit, kept: Path) -> tuple[str, float, str]:
