@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from ifair.core.lbfgs import CURVATURE, DECREASE, MEMORY, LineSearch, Minimiser
+from ifair.core.lbfgs import CURVATURE, DECREASE, GRADIENT, MEMORY, LineSearch, Minimiser
 from ifair.engines.engine import LocalEngine
 
 from devices import open_torch
@@ -110,6 +110,28 @@ def test_searches_on_torch_take_the_same_steps(rng):
     on_torch = search(functions, starts, engine=open_torch(np.empty((0, 0)), 1, 1))
     for there, here in zip(on_torch[0], search(functions, starts)[0]):
         np.testing.assert_allclose(there[:20], here[:20], rtol=1e-8)
+
+
+def test_a_step_that_rounding_turns_uphill_is_nothing_to_learn_from(monkeypatch):
+    engine = LocalEngine(np.empty((0, 0)))
+    minimiser = begin([quadratic(2, 1.0)], np.ones((1, 2)), engine)
+    minimiser.advance()
+    value = float(minimiser.value[0])
+
+    def report(loss, descent):
+        """Of a trial along which the gradient does not change."""
+        told = np.zeros((1, 3 + 2 * (GRADIENT + 1)))
+        told[0, :3] = loss, 1.0, descent
+        return (told,)
+
+    # Too high at first; then lower, on a step so short that no more than rounding is left of its slope.
+    trials = iter([report(value + 1.0, -1.0), report(value - 1.0, 1e-20)])
+    monkeypatch.setattr(engine, "evaluate", lambda *_: next(trials))
+    assert minimiser.advance() == ([], [])
+    assert minimiser.advance() == ([0], [])
+    monkeypatch.undo()
+    minimiser.advance()
+    assert np.isfinite(minimiser.evaluated).all()
 
 
 def test_searches_left_out_change_nothing_for_the_others(rng):

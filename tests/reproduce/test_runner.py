@@ -151,7 +151,7 @@ def test_units_that_find_no_memory_beside_others_are_run_again_fewer_at_a_time(u
     assert not list((folder / "units").glob("*.failed"))
     # What fails by itself fails.
     hopeless = replace(units[0], function="work_of_units:give_up")
-    with pytest.raises(RunError, match="1 of 1 units failed, the first .*MemoryError: never"):
+    with pytest.raises(RunError, match=r"1 of 1 units failed, the first .*MemoryError: never"):
         run_units([hopeless], tmp_path / "hopeless", n_jobs=2)
 
 

@@ -248,7 +248,7 @@ class Minimiser:
         ended |= accepted & (norms == 0.0) | good & ~(losses < self.value)
         self._orders[:, ACCEPT:PLACE] = 0.0
         # A step is remembered if the loss is convex along it. The first point of a search is no step.
-        self._learn(_where(good & (by_change[:, STEP] > -EPSILON * descent)), by_change, by_slope)
+        self._learn(_where(good & (by_change[:, STEP] > EPSILON * np.abs(descent))), by_change, by_slope)
         rows = _where(accepted)
         self.value[rows], self.gradient_norm[rows] = losses[rows], norms[rows]
         self._turn(rows, by_slope[rows])
