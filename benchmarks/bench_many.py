@@ -5,7 +5,7 @@
 
 Grids, starts and solver are those of `ifair reproduce --profile full`, fitted as there to the training third of the
 first split, in one process: iFair-b with K = 10, 20, 30 and the 17 distinct ratios of the paper's coefficients, LFR
-with the same K and its 128 distinct triples; three restarts each. --alone limits how many of the fits, spread evenly
+with the same K and its 145 distinct triples; three restarts each. --alone limits how many of the fits, spread evenly
 over the grid, are timed one after the other; seconds of the rest are then extrapolated. "evaluating s" is the time from
 orders to reports: all steps, values, gradients and inner products, on the device where there is one. "rest s" is what
 is left: preparing, recording where that is done, and decisions about steps on the host. --splits fits the grids of so
