@@ -175,7 +175,7 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     ),
     (
         "LFR averages squared errors over columns: A_x counts less than with sums. The paper says nothing of it. "
-        "Changes of LFR are told at the same weights, a few that were chosen often.",
+        "Changes of LFR are told at the same weights, a few of the grid.",
         _measure_kind("summed_columns"),
     ),
     (
@@ -212,7 +212,7 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     ),
     (
         "Adversary, FA*IR on top, weights of Xing's score and what is beyond the paper have five splits, or as many as "
-        "the dataset has.",
+        "the dataset has; readings of the rankings three, consistent decisions ten.",
         "standard deviations stand beside the numbers",
     ),
     (

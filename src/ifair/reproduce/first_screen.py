@@ -30,7 +30,7 @@ from ifair.reproduce.changes import ANOTHER_START
 from ifair.reproduce.experiment import JUDGED
 from ifair.reproduce.experiments import classification_task, ifair_readings, obfuscation
 from ifair.reproduce.experiments.obfuscation import Attacked
-from ifair.reproduce.tradeoff import FAIRNESS, OURS, TradeOff
+from ifair.reproduce.tradeoff import FAIRNESS, OURS, REFERENCES, TradeOff
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, is_clear
 from ifair.results import Results
 
@@ -75,7 +75,7 @@ def summarise_page(results: Results, printed: Printed, findings: Sequence[Findin
             "This shows that everything runs, on few settings, records and splits. It says nothing for or against the "
             "paper: there are no verdicts here and no p-values."
         )
-        return [Banner(f"Profile: {small}", f"{counted} {said}")]
+        return [Banner(f"Profile: {small}.", f"{counted} {said}")]
     found, attacked = classification_task.EXPERIMENT.find(results), obfuscation.EXPERIMENT.find(results)
     lines = [
         *_tell_agreement(printed),
@@ -84,7 +84,7 @@ def summarise_page(results: Results, printed: Printed, findings: Sequence[Findin
         *_tell_masking(found, attacked),
         *_tell_ours(found, attacked),
     ]
-    banner = Banner(f"Profile: {JUDGED}", f"{counted} Its numbers speak for or against the paper.")
+    banner = Banner(f"Profile: {JUDGED}.", f"{counted} Its numbers speak for or against the paper.")
     return [banner, Bullets(lines), *_tell_reservation(results), Text(GLOSSARY)]
 
 
@@ -165,15 +165,10 @@ def _tell_masking(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[
     """What merely deleting the protected columns does against iFair-b: area covered, and what an adversary finds."""
     said = []
     if found:
-        larger, smaller = list[str](), list[str]()
-        for dataset, summary in found.items():
-            by = summary["hypervolume"]["coin"]["by_settings"]
-            masked, ours = (list(by[method].values())[-1]["mean"] for method in ("masked", "ifair-b"))
-            (larger if masked > ours else smaller).append(labels.dataset(dataset))
         n = max(len(summary["points"]["ifair-b"]) for summary in found.values())
-        where = [f"a {word} area on {join_words(d)}" for word, d in (("larger", larger), ("smaller", smaller)) if d]
-        plane = f"of the plane of AUC and {FAIRNESS} than all {n} settings of iFair-b do"
-        said.append(f"covers {' and '.join(where)} {plane}")
+        where = [f"{_find_larger(found, reference)} {words}" for reference, words in REFERENCES.items()]
+        plane = f"more of the plane of AUC and {FAIRNESS} than all {n} settings of iFair-b do"
+        said.append(f"covers {plane}: {join_words(where)}")
     told = [by for by in attacked.values() if {"masked", "ifair-b"} <= set(by)]
     if told:
         worse = sum(_adversary(by, "ifair-b") > _adversary(by, "masked") for by in told)
@@ -181,6 +176,17 @@ def _tell_masking(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[
             f"boosted trees recover the group better from iFair-b than from it on {worse} of {len(told)} datasets"
         )
     return [(Strong("Merely deleting the protected columns"), f" {'; '.join(said)}.")] if said else []
+
+
+def _find_larger(found: Mapping[str, TradeOff], reference: str) -> str:
+    """On which datasets masked data cover a larger area of the plane than the whole grid of iFair-b."""
+    larger = []
+    for dataset, summary in found.items():
+        by = summary["hypervolume"][reference]["by_settings"]
+        masked, ours = (list(by[method].values())[-1]["mean"] for method in ("masked", "ifair-b"))
+        if masked > ours:
+            larger.append(labels.dataset(dataset))
+    return f"on {join_words(larger)}" if larger else "nowhere"
 
 
 def _tell_ours(found: Mapping[str, TradeOff], attacked: Mapping[str, Mapping[str, Attacked]]) -> list[Line]:

@@ -23,15 +23,16 @@ VERSIONS = ("ifair", "python", "numpy", "scipy", "scikit-learn")
 
 REASONS = (
     "The fairness loss with learned weights has an optimum that needs no fairness: weights that shrink with the "
-    "distances they measure make it as small as one likes, so that its weight mu moves little (the page about the "
-    "mathematics has the argument). With unweighted distances mu works; the ablation below shows what that changes.",
-    "The utility loss covers the protected columns too. Whatever weight they start with, the search raises it to "
+    "distances they measure make it as small as one likes (the page about the mathematics has the argument). What mu "
+    "does then depends on where the search starts and ends, and on the paper's grid most fits end at a constant. With "
+    "unweighted distances none does; the tables of both show what mu moves there.",
+    "The utility loss covers the protected columns too. Where fairness weighs little, the search gives them weight to "
     "reconstruct them, and the representation then tells the group. Frozen weights stop this by construction.",
     "yNN of labels rewards every shrinkage: whoever gives more people the same answer is more consistent. "
     "Multiplying masked data by a factor below 1 before a penalised classifier does so without any "
     "representation, and is among the marks to beat below.",
-    "From k-means++ or random starts the search ends far from what as many principal components hold, which is "
-    "what SVD has from the beginning; a start along principal components closes part of that gap.",
+    "From random starts the search ends below what as many principal components hold, which is what SVD has from the "
+    "beginning: see the rows of the most useful settings.",
     "Representations are tuned with a linear model. What a nonlinear model makes of them is another matter: see "
     "the other models below.",
     "Scores of a ranking are scaled within its query, where somebody always has 0 and somebody 1: a yNN near 1 "
@@ -148,9 +149,8 @@ def _introduce(results: Results) -> list[Block]:
                 "the splits, and how far they are apart. The difference is ",
                 Strong("bold"),
                 f" where it is larger than {MARGIN} before rounding (five points of a percentage): up to that the two "
-                "count as equivalent, however much splits differ. All measures are the better the higher, but for % "
-                "protected, of which there is no best. Where only ours is given, the paper prints no "
-                "number, and where ± is missing there was a single run.",
+                "count as equivalent, however much splits differ. Where only ours is given, the paper prints no "
+                "number. Utility, yNN, EqOpp and Parity are the better the higher; of % protected there is no best.",
             )
         ),
         Text(
@@ -214,7 +214,7 @@ def _tabulate_runs(results: Results) -> list[Block]:
     """Where every number comes from: one row for every experiment and dataset."""
     if not results["runs"]:
         return []
-    rows = [["experiment", "data", "profile", "splits", "units", "processor minutes", "machine"]]
+    rows = [["experiment", "data", "profile", "splits", "units", "minutes of all units", "machine"]]
     versions: dict[str, set[str]] = {name: set() for name in VERSIONS}
     for experiment, parts in results["runs"].items():
         for part, run in parts.items():

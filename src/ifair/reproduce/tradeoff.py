@@ -275,8 +275,8 @@ def describe_volumes(summaries: Mapping[str, TradeOff]) -> list[Block]:
             "unchanged data counts. Who has more settings has more chances: tables give the mean over the splits, in "
             "hundredths, for so many settings of each method drawn at random. * differs from iFair-b at the number of "
             "settings that both have (corrected resampled t-test, Holm, 5 %): where a method has a single one, from a "
-            "single one of iFair-b drawn at random, which is mostly a constant. Below the tables all settings of "
-            "iFair-b stand against the best rival that has as many, or fewer."
+            "single one of iFair-b drawn at random, which on COMPAS and Census is mostly a constant. Below the tables "
+            "all settings of iFair-b stand against the best rival that has as many, or fewer."
         ),
     ]
     for (reference, words), (dataset, by) in product(REFERENCES.items(), volumes.items()):
@@ -339,7 +339,8 @@ def describe_collapse(summary: TradeOff) -> list[Block]:
     return [
         Text(
             "Fits that end at a constant, one answer for all but one person in a hundred: the share of all settings "
-            "and splits. Such a fit is as consistent as can be and useless. The last column is the mean weight of "
+            "and splits. Such a fit is as consistent as can be and useless. Converged are fits whose loss hardly fell "
+            "any more before the most iterations that a search may take. The last column is the mean weight of "
             "protected columns divided by that of the others, the median and the largest over the settings."
         ),
         Table(rows),

@@ -217,8 +217,8 @@ def section(found: dict[str, Ablation], results: Results) -> list[Block]:
         *_list_skipped(found),
         Picture(
             "ablation",
-            "Hypervolume of every variant of iFair on every dataset, next to masked data and their principal "
-            "components",
+            "Hypervolume of every variant of iFair on every dataset, next to masked data, their principal components, "
+            "and masked data times a factor",
         ),
         Bullets(
             [
@@ -300,13 +300,13 @@ def _describe_variants(found: Mapping[str, Ablation]) -> list[Line]:
         volumes = [_list_means(one, "hypervolume") for one in tried.values()]
         above = sum(volume[name] > volume[BASE] for volume in volumes)
         signs = {dataset: compare_clearly(one, "hypervolume", name) for dataset, one in tried.items()}
-        better, worse = (", ".join(d for d in signs if signs[d] == sign) or "none" for sign in (1, -1))
+        clear = [", ".join(dataset for dataset in signs if signs[dataset] == sign) for sign in (1, -1)]
+        told = [f"clearly {word} on {on}" for word, on in zip(("more", "less"), clear) if on]
         ahead = sum(one["ahead"][name] for one in tried.values())
         splits = sum(one["variants"][name]["hypervolume"]["n"] for one in tried.values())
         line = (
             f"“{labels.variant(name)}”: more hypervolume than the paper's options on {ahead} of {splits} splits, in "
-            f"the mean on {above} of {labels.count(len(tried), 'dataset')}; clearly more on {better}, clearly less "
-            f"on {worse}."
+            f"the mean on {above} of {labels.count(len(tried), 'dataset')}{''.join(f'; {one}' for one in told)}."
         )
         rated.append((ahead / splits, line))
     return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]
@@ -330,7 +330,7 @@ def _describe_leak(dataset: str, one: Ablation) -> Line:
     least = min((name for name in leak if name not in MARKS), key=leak.__getitem__)
     return labels.line(
         dataset,
-        f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
+        f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the row “{labels.variant(BASE)}”, "
         f"{leak['masked']:.2f} from masked data, and {leak[least]:.2f} from the variant that shows least, "
         f"“{labels.variant(least)}”.",
     )

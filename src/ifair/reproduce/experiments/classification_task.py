@@ -59,7 +59,9 @@ def section(found: dict[str, TradeOff], results: Results) -> list[Block]:
             "collapse",
             "Where in the grid fits of iFair end at a constant, one answer for all but one person in a hundred: "
             "lambda : mu from left to right, K from top to bottom, dark where it happens on every split. What ended "
-            "there is what the search found by its end: one that goes on may yet leave.",
+            "there is what the search found by its end: one that goes on may yet leave. iFair-a and iFair-b have sums "
+            "over pairs and over people, ours means: the same mu weighs as many times more in a sum as there are "
+            "people.",
         ),
     ]
     for dataset, summary in found.items():

@@ -21,8 +21,7 @@ SIZES = (100, 300, 1000)
 MAX_TRAINING = 3000
 """Records up to which all pairs are compared, as the estimator does by itself."""
 RATIOS = ratios()[1:4]
-"""The paper's smallest weights of fairness but 0: pairs count, and fits do not end at a constant as they do at larger
-ones."""
+"""The paper's smallest weights of fairness but 0: pairs count, and fewer fits end at a constant than at larger ones."""
 BASE, LONGER, NOT_CENTRED = "as_in_the_tables", "searched_longer", "not_centred"
 EVERY_START = "every_start_to_its_end"
 FURTHER = 10

@@ -22,7 +22,7 @@ from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_e
 from ifair.results import Results
 
 WEIGHTS = ((1.0, 10.0, 0.1), (100.0, 10.0, 0.1), (10.0, 0.1, 0.05), (1.0, 0.05, 10.0))
-"""A_x, A_y and A_z that were chosen often on the paper's grid: balanced on COMPAS and Credit, and fairest there."""
+"""A_x, A_y and A_z of the paper's grid, from mostly labels to mostly parity."""
 
 MAX_TRAINING = 3000
 
@@ -100,9 +100,9 @@ def section(found: dict[str, Changes], results: Results) -> list[Block]:
         Text(
             f"The same fits of LFR with one thing changed: squared errors summed over columns, a parity whose kink is "
             f"not rounded, prototypes that start from records drawn by k-means++, attribute weights of each group's "
-            f"own, and another random start. Of {len(WEIGHTS)} settings that were chosen often the change of each "
-            f"measure on test at the same weights, as its mean, and after the slash the mean of its size. The tables "
-            f"choose among many weights on validation instead."
+            f"own, and another random start. Of {len(WEIGHTS)} settings of the grid, from mostly labels to mostly "
+            f"parity, the change of each measure on test at the same weights, as its mean, and after the slash the "
+            f"mean of its size. The tables choose among many weights on validation instead."
         ),
         Table(changes.tabulate_changes(found, labels.variant)),
         Bullets([changes.describe_larger(dataset, one, labels.variant) for dataset, one in found.items()]),

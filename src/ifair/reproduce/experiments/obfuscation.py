@@ -94,7 +94,7 @@ def section(found: dict[str, dict[str, Attacked]], results: Results) -> list[Blo
         Picture(
             "adversary",
             "Accuracy of two adversaries on every dataset, a bar for each representation, with standard deviations "
-            "over the splits; black lines mark the share of the larger group. Lower is better.",
+            "over the splits; black lines mark the share of the larger group. Lower is better. LFR does not rank.",
         ),
         Table(rows),
     ]

@@ -179,7 +179,8 @@ def section(found: dict[str, SearchCost], results: Results) -> list[Block]:
             Text(
                 "Settings of iFair-b found by a multi-objective search (Optuna) against the grid's. A grid visited in "
                 "random order, averaged over many orders, is what any search has to beat. Hypervolumes are those above "
-                "a coin; the share is that of the whole grid's hypervolume, mean ± standard deviation over the splits."
+                "a coin; the share is that of the whole grid's hypervolume, mean ± standard deviation over the splits. "
+                "The search never weighs fairness with nothing, with which the grid begins."
             ),
             Table(_tabulate_shares(found)),
             Picture("search", "Hypervolume against the number of fits, for the search and for the grid"),

@@ -161,8 +161,8 @@ def section(found: Study, results: Results) -> list[Block]:
             "protected group. As in the paper, everything is measured on the points that were learned from. Panels "
             "show the first draw; tables the mean over all draws. The fairest of all settings may be one that "
             "gives everybody the same label, which the second rule does not reward. The paper does not say how many "
-            "prototypes it used here; these are two or three, for with ten nearly every point of three columns can "
-            "stay where it is."
+            "prototypes it used here; there are two, for with three, as many as columns, nearly every point can stay "
+            "where it is."
         ),
     ]
     for rule, words in RULES.items():
