@@ -49,13 +49,25 @@ def test_earlier_results_that_are_no_good_are_named_with_the_way_out(altered, sa
     assert "(move it away first, or choose another folder with --output; finished units beside it" in told
 
 
-def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, monkeypatch):
+def test_missing_data_are_refused_where_they_are_needed(tmp_path, monkeypatch):
     monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("IFAIR_DATA", raising=False)
     fetch = import_module("ifair.datasets.download")
     monkeypatch.setattr(fetch.urllib.request, "urlopen", lambda *a, **k: (_ for _ in ()).throw(OSError("no network")))
+    said = refuse(*REPRODUCE, tmp_path / "run", "--profile", "quick")
+    assert re.search("two-years.csv is not on this machine .* `ifair datasets fetch compas` tells why", said)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_plan_needs_no_data_and_downloads_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "empty"))
+    monkeypatch.delenv("IFAIR_DATA", raising=False)
+    fetch = import_module("ifair.datasets.download")
+    monkeypatch.setattr(fetch.urllib.request, "urlopen", lambda *a, **k: pytest.fail("asked the network"))
+    planned = do(*REPRODUCE, tmp_path / "run", "--dry-run", "--profile", "quick")
+    assert "a run begins with a download: compas" in planned.stderr
+    assert re.search("classification  compas 5, census 5, credit 5 ", planned.stdout)
     assert "left out: xing" in do(*REPRODUCE, tmp_path / "run", "--dry-run").stderr
-    assert "compas" in refuse(*REPRODUCE, tmp_path / "run", "--dry-run", "--profile", "quick")
 
 
 def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch, tmp_path):

@@ -24,16 +24,20 @@ def empty_results() -> Results:
 def drop_missing(profile: Profile, *, needed: bool) -> tuple[Profile, list[str]]:
     """The profile with those of its datasets that can be read, and what is missing.
 
-    ``needed``: a missing dataset is an error instead.
+    ``needed``: a missing dataset is downloaded, and an error where that fails.
     """
     missing = {}
     for source in profile.sources:
         try:
-            load(source.name, **source.options)
+            load(source.name, download_if_missing=needed, **source.options)
         except DataError as error:
+            said = str(error).splitlines()[0]
             if needed:
-                raise
-            missing[source.name] = f"{source.name}: {str(error).splitlines()[0]}"
+                raise DataError(
+                    f"{said} `ifair datasets fetch {source.name}` tells why; or set IFAIR_DATA to a folder that holds "
+                    f"the file."
+                ) from error
+            missing[source.name] = f"{source.name}: {said}"
     return profile.only(set(profile.datasets) - set(missing)), list(missing.values())
 
 
