@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reproduce.conftest import reproduce
+from threadpoolctl import threadpool_info
 
 from ifair.reproduce.assemble import drop_missing
 from ifair.reproduce.experiment import find_experiments
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.smoke
 
 
 def describe_machine():
-    """What roundings depend on."""
+    """What roundings depend on; OpenBLAS has kernels for each kind of processor, and may be told which to take."""
     try:
         about = Path("/proc/cpuinfo").read_text(encoding="utf-8")
         processor = re.search(r"model name\s*: (.*)", about)[1]
@@ -41,7 +42,9 @@ def describe_machine():
         processor = platform.processor()
     packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     simd = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
-    return {**packages, "processor": processor, "simd": simd}
+    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    kernels = sorted(f"{one['internal_api']} {one['version']} {one.get('architecture')}" for one in libraries)
+    return {**packages, "processor": processor, "simd": simd, "kernels": kernels}
 
 
 def list_numbers(data, path=()):
