@@ -154,7 +154,7 @@ def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
     full = PROFILES["full"]
     assert full.n_splits >= LEAST_SPLITS
     assert (full.grid["K"], len(full.grid["ratios"])) == ([10, 20, 30], 17)
-    assert all(source.max_records is source.max_training is None for source in full.classification)
+    assert all(source.max_records is None for source in full.sources)
     by_name = {source.name: source for source in full.classification}
     assert len(full.seeds(by_name["credit"])) == full.n_splits
     assert full.seeds(by_name["census"]) == full.seeds(by_name["census"], tested=False) == range(3)
@@ -228,3 +228,12 @@ def test_every_file_of_the_folder_is_an_experiment_with_a_place_of_its_own():
     files = {path.stem for path in Path(experiments.__path__[0]).glob("*.py")} - {"__init__"}
     assert len(find_experiments()) == len(files)
     assert len({experiment.place for experiment in find_experiments().values()}) == len(files)
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_what_is_compared_was_learned_from_as_many_records_as_it_is_measured_on(profile):
+    """The corrected resampled t-test and its intervals take thirds for granted."""
+    for name in ("classification", "ranking", "consistent"):
+        for unit in plan(name, profile, {}):
+            assert unit.case.max_training is None
+            assert unit.case.held_out == "thirds"

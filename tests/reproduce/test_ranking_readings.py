@@ -19,7 +19,7 @@ from ifair.reproduce.runner import Record
 def records(made_up_data):
     solver = {"n_restarts": 1, "max_iter": 5, "tol": 0.1}
     grid = {"K": [2], "ratios": [[0.9, 0.1]], "p": [0.5, 0.9]}
-    profile = Profile(1, 1, 1, (0, 0), (), (Source("xing", options={"job_attribute": False}),), grid, solver)
+    profile = Profile(1, 1, 1, None, (), (Source("xing", options={"job_attribute": False}),), grid, solver)
     with made_up_data() as patched:
         patched.setattr(case, "split_candidates", partial(split_candidates, smallest_query=3))  # thirds of 12 to 20
         return [Record(unit.label, unit.case, unit.run(), 0.1, {}) for unit in EXPERIMENT.plan(profile, {})]

@@ -40,11 +40,13 @@ def ratios(coefficients: tuple[float, ...] = COEFFICIENTS) -> list[tuple[float, 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A dataset of the registry with limits on its records; None for no limit."""
+    """A dataset of the registry, perhaps with at most so many of its records.
+
+    Of these a third is learned from and a third measured, which tests and intervals take for granted.
+    """
 
     name: str
     max_records: int | None = None
-    max_training: int | None = None
     options: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, Any] = field(default_factory=dict)  # what is tried here in place of what the profile tries
     landmarks: int | None = None  # records that iFair compares every record with, where all pairs would take too long
@@ -63,7 +65,7 @@ class Profile:
     n_splits: int  # random splits into thirds for the paper's tables, where methods are compared by tests
     n_splits_untested: int  # splits for everything that is printed without tests
     n_splits_decided: int  # splits for consistent decisions, of every dataset
-    most_decided: Limits  # of every dataset, for consistent decisions
+    most_decided: int | None  # records of every dataset, for consistent decisions; None for all
     classification: tuple[Source, ...]
     ranking: tuple[Source, ...]
     grid: dict[str, Any]  # K, ratios of iFair's weights, lfr coefficients, p of FA*IR
@@ -113,9 +115,8 @@ class Profile:
         if method == OURS:
             longest = IFair().max_iter  # what we would use searches no longer
             solver["max_iter"] = min(solver.get("max_iter", longest), longest)
-        limits = zip((source.max_records, source.max_training), most)
-        records, training = (min(filter(None, pair), default=None) for pair in limits)
-        case = Case(source.name, seed, source.options, records, training, grid=self.grid_of(source), solver=solver)
+        records = min(filter(None, (source.max_records, most[0])), default=None)
+        case = Case(source.name, seed, source.options, records, most[1], grid=self.grid_of(source), solver=solver)
         return replace(case, **changes)
 
     def only(self, names: Collection[str]) -> "Profile":
@@ -130,7 +131,7 @@ PROFILES = {
         n_splits=2,
         n_splits_untested=2,
         n_splits_decided=2,
-        most_decided=(900, 300),
+        most_decided=900,
         classification=(Source("credit"),),
         ranking=(Source("xing", max_records=500, options=NEW_JOBS, grid={"K": [3]}),),
         grid={"K": [10], "ratios": [FEW_RATIOS[i] for i in (0, 3, 5)], "lfr": [0.05, 1.0], "p": [0.5, 0.9]},
@@ -140,15 +141,15 @@ PROFILES = {
         n_splits=5,
         n_splits_untested=3,
         n_splits_decided=3,
-        most_decided=(4500, 1000),
+        most_decided=3000,
         classification=(
-            Source("compas", max_records=4500, max_training=1000),
-            Source("census", max_records=9000, max_training=1500),
+            Source("compas", max_records=3000),
+            Source("census", max_records=4500),
             Source("credit"),
         ),
         ranking=(
             Source("xing", options=NEW_JOBS, grid={"K": list(FEW_COLUMNS)}),
-            Source("airbnb", max_records=4500, max_training=1000),
+            Source("airbnb", max_records=3000),
         ),
         grid={"K": [10, 20], "ratios": FEW_RATIOS, "lfr": [0.05, 1.0, 100.0], "p": TARGETS},
         solver={"n_restarts": 1, "max_iter": 300, "tol": 0.003},
@@ -157,7 +158,7 @@ PROFILES = {
         n_splits=20,
         n_splits_untested=5,
         n_splits_decided=10,
-        most_decided=(None, None),
+        most_decided=None,
         # All pairs of a third of Census are 265 million, and an evaluation of them takes 1.4 s on two cores.
         classification=(Source("compas"), Source("census", landmarks=1000, n_splits=3), Source("credit")),
         ranking=(

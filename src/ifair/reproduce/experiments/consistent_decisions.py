@@ -92,7 +92,7 @@ class Decided(TypedDict):
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset and split."""
     return [
-        make_unit(measure_decisions, profile.case(source, seed, profile.most_decided, method="all"))
+        make_unit(measure_decisions, profile.case(source, seed, (profile.most_decided, None), method="all"))
         for source in profile.sources
         for seed in range(profile.n_splits_decided)
     ]
