@@ -66,8 +66,9 @@ def test_the_reading_that_has_the_numbers_of_the_paper_explains_them_all(reading
     assert measure_difference(chosen, printed, "MAP") == 0
     assert find_closest(told, printed) is chosen
     table, lines = say(printed, told)
-    row, *lines = lines
+    row, gain, *lines = lines
     assert row == "iFair-b's row: a single reading explains all of its 4 numbers."
+    assert "is 0.07 above that of the full data; in no reading is it more than 0.070 above (" in gain
     assert all(f"some reading or other explains {len(printed)} of {len(printed)} numbers" in line for line in lines)
     counts = [plain(one[-1]) for one in table.rows[1:]]
     assert counts[told.index(chosen)] == f"{4 * len(printed)} of {4 * len(printed)}"

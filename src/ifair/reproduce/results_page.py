@@ -24,15 +24,16 @@ VERSIONS = ("ifair", "python", "numpy", "scipy", "scikit-learn")
 REASONS = (
     "The fairness loss with learned weights has an optimum that needs no fairness: weights that shrink with the "
     "distances they measure make it as small as one likes (the page about the mathematics has the argument). What mu "
-    "does then depends on where the search starts and ends, and on the paper's grid most fits end at a constant. With "
-    "unweighted distances none does; the tables of both show what mu moves there.",
-    "The utility loss covers the protected columns too. Where fairness weighs little, the search gives them weight to "
-    "reconstruct them, and the representation then tells the group. Frozen weights stop this by construction.",
+    "does then depends on where the search starts and ends, and of the paper's grid for classification most fits with "
+    "any weight on fairness end at a constant. With unweighted distances, as ours has them, none does.",
+    "The utility loss covers the protected columns too: prototypes that follow them lower it, and the representation "
+    "then tells the group, even where their weights in the distance are small. Frozen weights stop this by "
+    "construction.",
     "yNN of labels rewards every shrinkage: whoever gives more people the same answer is more consistent. "
     "Multiplying masked data by a factor below 1 before a penalised classifier does so without any "
     "representation, and is among the marks to beat below.",
-    "From random starts the search ends below what as many principal components hold, which is what SVD has from the "
-    "beginning: see the rows of the most useful settings.",
+    "From uniform random starts the search often ends at poorer points than from records drawn by k-means++, or from "
+    "principal components, which SVD has from the beginning: see the options beyond the paper.",
     "Representations are tuned with a linear model. What a nonlinear model makes of them is another matter: see "
     "the other models below.",
     "Scores of a ranking are scaled within its query, where somebody always has 0 and somebody 1: a yNN near 1 "
@@ -134,7 +135,8 @@ def _introduce(results: Results) -> list[Block]:
             (
                 "Written by ",
                 Code("ifair reproduce"),
-                ": random splits into thirds; settings chosen on validation, everything reported on test. ",
+                ": random splits into thirds; settings chosen on validation, everything reported on test, but for "
+                "synthetic data and where a table says that nothing was held out. ",
                 "The table at the end tells the profile, the time and the machine of every experiment."
                 if results["runs"]
                 else "The results do not tell with which profile and on what machine they were found.",
@@ -168,8 +170,9 @@ def _describe_findings(found: list[Finding], printed: Printed) -> list[Block]:
     return [
         Text(
             f"Of {len(found)} claims of the paper, in our words: hold here {counts[HOLDS]}, hold in part "
-            f"{counts[IN_PART]}, not shown {counts[FAILS]}, not tested {counts[OPEN]}. Each verdict is computed by "
-            "the rule beside it: a claim holds if all of its parts do, and in part if some do. Clearly above or below "
+            f"{counts[IN_PART]}, not shown {counts[FAILS]}, not tested {counts[OPEN]}. Each verdict is computed by the "
+            "rule that stands with its numbers: a claim holds if all of its parts do, and in part if some do. Clearly "
+            "above or below "
             "means by the corrected resampled t-test (Nadeau and Bengio), which allows for splits of one table "
             "overlapping (as many records to test on as to learn from), p-values adjusted after Holm for all rivals, "
             "at 5 %. With fewer than "

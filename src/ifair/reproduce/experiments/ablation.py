@@ -199,8 +199,8 @@ def section(found: dict[str, Ablation], results: Results) -> list[Block]:
             "validation: iFair-b with the options that the paper has, with one or more of them changed, and below it "
             "the marks to beat, among them masked data multiplied by a factor of at most 1. So that many can be tried, "
             f"fits are small, and no row is the paper's own: at most {MOST[1]} records to learn from, {MAX_ITERATIONS} "
-            f"iterations. A variant has up to {MOST_K * len(RATIOS)} settings, a mark 1 to {len(SCALES)}; that, and being "
-            "the best of many variants on test, makes the best variant look better than it is. "
+            f"iterations. A variant has up to {MOST_K * len(RATIOS)} settings, a mark 1 to {len(SCALES)}; that, and "
+            "being the best of many variants on test, makes the best variant look better than it is. "
             f"{labels.span(counts)} splits, and no tests. The best of each column has a star. Rankings are without "
             "what differs in scale alone, which linear regression does not notice."
         ),

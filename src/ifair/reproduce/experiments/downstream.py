@@ -82,8 +82,12 @@ def _describe_change(dataset: str, models: Models, task: labels.Task) -> Line:
     for model, by_method in models.items():
         before, after = by_method["full"], by_method["ifair-b"]
         fairer, dearer = (after[name]["mean"] - before[name]["mean"] for name in ("yNN", UTILITY[task]))
-        better += round(fairer, 2) > 0  # what rounds to nothing is no rise
-        told.append(f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {UTILITY[task]})")
+        alike = round(after["yNN"]["mean"], 2) == 1.0
+        better += round(fairer, 2) > 0 and not alike  # what rounds to nothing is no rise, nor is one answer for all
+        told.append(
+            f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {UTILITY[task]}"
+            f"{': it treats everybody alike' if alike else ''})"
+        )
     said = f": iFair-b raises yNN above that of the full data for {better} of {len(told)} models: {', '.join(told)}."
     return labels.line(dataset, said)
 

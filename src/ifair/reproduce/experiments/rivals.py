@@ -43,13 +43,13 @@ BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
 ABOUT = """
 Beyond the paper: inFairness's SenSeI (an individually fair classifier, not a representation; linear, or with one hidden
 layer of 100 units, chosen on validation like its weight of fairness) and fairlearn's CorrelationRemover (protected
-columns and what is linear in them taken out, then logistic or linear regression). Tables, splits (the first few of each
-dataset, for our methods beside them too), encoding, measures and rules of choice are those of the other methods. SenSeI
-learns by a ninth as many steps as iFair may take, of 100 people each. The adversary's AUC is how well a logistic
-regression, and after the slash gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far
-below it the group is told, too, only the other way round; SenSeI has no representation to attack. What the
-CorrelationRemover leaves of a column of two values is another pair of values in each group: nothing to a linear model,
-but trees can read the group off it.
+columns and what is linear in them taken out, wholly or by half, as validation chooses; then logistic or linear
+regression). Tables, splits (the first few of each dataset, for our methods beside them too), encoding, measures and
+rules of choice are those of the other methods. SenSeI learns by a ninth as many steps as iFair may take, of 100 people
+each. The adversary's AUC is how well a logistic regression, and after the slash gradient-boosted trees, tell the group
+from a representation: 0.5 is chance, and far below it the group is told, too, only the other way round; SenSeI has no
+representation to attack. What the CorrelationRemover leaves of a column of two values is another pair of values in each
+group: taken out wholly, nothing to a linear model, but trees can read the group off it.
 """.strip()
 
 
