@@ -8,7 +8,7 @@ import pytest
 
 from ifair.reproduce.assemble import empty_results
 
-from scripts import do, list_commands, refuse
+from scripts import do, list_commands, refuse, run
 
 RUN = {"seeds": [0], "units": 1, "seconds": 1.0, "sources": [], "grid": {}, "solver": {}, "left_out": []}
 RUN |= {"profile": "quick", "environment": {"machine": "x86_64"}}
@@ -56,18 +56,43 @@ def test_missing_data_are_refused_where_they_are_needed(tmp_path, monkeypatch):
     monkeypatch.setattr(fetch.urllib.request, "urlopen", lambda *a, **k: (_ for _ in ()).throw(OSError("no network")))
     said = refuse(*REPRODUCE, tmp_path / "run", "--profile", "quick")
     assert re.search("two-years.csv is not on this machine .* `ifair datasets fetch compas` tells why", said)
+    assert "datasets fetch xing` tells why" in refuse(*REPRODUCE, tmp_path / "run", "--dataset", "xing")
     assert not (tmp_path / "run").exists()
 
 
-def test_a_plan_needs_no_data_and_downloads_nothing(tmp_path, monkeypatch):
+@pytest.fixture
+def no_data(tmp_path, monkeypatch):
+    """No file of any dataset, and a network that nobody may ask."""
     monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("IFAIR_DATA", raising=False)
     fetch = import_module("ifair.datasets.download")
     monkeypatch.setattr(fetch.urllib.request, "urlopen", lambda *a, **k: pytest.fail("asked the network"))
+
+
+@pytest.mark.usefixtures("no_data")
+def test_a_plan_needs_no_data_and_downloads_nothing(tmp_path):
     planned = do(*REPRODUCE, tmp_path / "run", "--dry-run", "--profile", "quick")
-    assert "a run begins with a download: compas" in planned.stderr
+    assert "not at hand: compas" in planned.stderr
     assert re.search("classification  compas 5, census 5, credit 5 ", planned.stdout)
     assert "left out: xing" in do(*REPRODUCE, tmp_path / "run", "--dry-run").stderr
+
+
+@pytest.mark.usefixtures("no_data")
+def test_a_taste_downloads_nothing(tmp_path):
+    assert "left out: xing" in do(*REPRODUCE, tmp_path / "run", "--only", "ranking").stderr
+
+
+def test_units_that_take_long_begin_early(tmp_path, monkeypatch):
+    known = {}
+
+    def look(plans, *_, seconds, **__):
+        known.update({unit.label: seconds(name, unit) for name, units in plans.items() for unit in units})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ifair.reproduce.runner.run_plans", look)
+    run(*REPRODUCE, tmp_path / "run", "--only", "classification")
+    assert min(known.values()) > 0.0
+    assert known["credit, ifair-b, split 1"] > known["credit, lfr, K = 10, split 1"]
 
 
 def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch, tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from ifair.core import lfr_terms
 from ifair.core.lfr_terms import GroupMapping, GroupParity, LabelCrossEntropy, cross_entropy, first_log_odds, sigmoid
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Objective, Reconstruction
@@ -130,7 +131,7 @@ def test_the_first_log_odds_are_those_of_the_labels_around_each_prototype():
 
 
 @pytest.mark.parametrize(("p", "squared", "n_groups"), [(2.0, True, 2), (2.0, False, 3), (1.5, True, 2)])
-def test_weights_per_group_are_those_of_plain_loops_and_their_gradient_is_right(rng, p, squared, n_groups):
+def test_weights_per_group_are_those_of_plain_loops_and_their_gradient_is_right(rng, p, squared, n_groups, monkeypatch):
     X, y, groups, start = draw(rng, n_groups)
     X[:, 1] = groups
     logs = rng.normal(size=(n_groups - 1) * N)
@@ -145,6 +146,9 @@ def test_weights_per_group_are_those_of_plain_loops_and_their_gradient_is_right(
         np.testing.assert_allclose(U[i], oracles.memberships(X[i : i + 1], start.prototypes, own, p, squared)[0])
     equal = replace(parameters, extra={**start.extra, "log_ratios": np.zeros_like(logs)})
     assert grouped.value_and_grad(equal)[0].total == pytest.approx(shared.value_and_grad(start)[0].total)
+    with monkeypatch.context() as patched:  # where logarithms no longer count, they have no slope
+        patched.setattr(lfr_terms, "LARGEST_LOG_RATIO", float(np.median(logs)) - 0.01)
+        assert_gradient_is_right(grouped, parameters)
     # What a line search may try neither overflows nor has a slope where it changes nothing.
     absurd = replace(parameters, extra={**start.extra, "log_ratios": np.where(logs > 0.0, 1e4, logs)})
     loss, gradient = grouped.value_and_grad(absurd)

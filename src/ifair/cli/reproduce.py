@@ -67,7 +67,7 @@ def reproduce(
     _check_known("dataset", datasets, PROFILES[profile].datasets)
     wanted = PROFILES[profile].only(datasets) if datasets else PROFILES[profile]
     wanted = wanted if splits is None else wanted.limit_splits(splits)
-    is_taste = profile == "smoke"
+    is_taste = profile == "smoke" and not datasets  # who names a dataset wants it
     settings, missing = drop_missing(wanted, needed=not (is_taste or dry_run))
     path = output / "results.json"
     if output.is_dir():
@@ -95,7 +95,7 @@ def reproduce(
             for part, hint in experiments[name].left_out().items():
                 click.echo(f"left out: {part} of the experiment {name}: {hint}", err=True)
     for line in missing:
-        click.echo(f"{'left out' if is_taste else 'a run begins with a download'}: {line}", err=True)
+        click.echo(f"{'left out' if is_taste else 'not at hand'}: {line}", err=True)
     settings = settings if is_taste else wanted
     plans = {name: experiments[name].plan(settings, {}) for name in names}
     if dry_run:

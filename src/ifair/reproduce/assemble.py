@@ -33,10 +33,7 @@ def drop_missing(profile: Profile, *, needed: bool) -> tuple[Profile, list[str]]
         except DataError as error:
             said = str(error).splitlines()[0]
             if needed:
-                raise DataError(
-                    f"{said} `ifair datasets fetch {source.name}` tells why; or set IFAIR_DATA to a folder that holds "
-                    f"the file."
-                ) from error
+                raise DataError(f"{said} `ifair datasets fetch {source.name}` tells why, and what to do.") from error
             missing[source.name] = f"{source.name}: {said}"
     return profile.only(set(profile.datasets) - set(missing)), list(missing.values())
 

@@ -143,8 +143,9 @@ def _compare_refits(results: Results) -> str:
         for dataset, by_model in refitted.items():
             if summary := grids[task].get(dataset):
                 anew = by_model["linear"]["ifair-b"][utility]
-                before = limit_choices(summary["rules"], ("ifair-b",), anew["n"])["balanced"]["ifair-b"][utility]
-                said.append(f"{labels.dataset(dataset)} {utility} {add_sign(anew['mean'] - before['mean'])}")
+                for before in limit_choices(summary["rules"], ("ifair-b",), anew["n"])["balanced"].values():
+                    apart = anew["mean"] - before[utility]["mean"]
+                    said.append(f"{labels.dataset(dataset)} {utility} {add_sign(apart)}")
     return f"iFair-b, fitted anew: {', '.join(said)}" if said else NOT_RUN
 
 

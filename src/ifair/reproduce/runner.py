@@ -24,6 +24,7 @@ from statistics import fmean
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky import get_reusable_executor
 
 from ifair import __version__
 from ifair.errors import IfairError
@@ -169,16 +170,19 @@ def _run_missing(units: Mapping[str, Unit], kept: Path, n_jobs: int) -> Iterator
 
     Those that find no memory beside others are run again when these are done, fewer at a time.
     """
-    crowded_out = {}
+    crowded_out = dict[str, Unit]()
     jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
         delayed(_run_and_keep)(unit, kept) for unit in units.values()
     )
     for key, seconds, trouble in jobs:
-        if n_jobs > 1 and "memory" in trouble.lower():  # so say Python, NumPy and PyTorch
+        # So say Python, NumPy, PyTorch and its BLAS. Where very many do, no others are to blame.
+        starved = any(word in trouble.lower() for word in ("memory", "alloc_failed"))
+        if n_jobs > 1 and starved and len(crowded_out) < MOST_FAILED:
             crowded_out[key] = units[key]
         else:
             yield key, seconds, trouble
     if crowded_out:
+        get_reusable_executor().shutdown(wait=True)  # idle processes hold on to what they know
         yield from _run_missing(crowded_out, kept, max(1, n_jobs // 3))
 
 

@@ -105,12 +105,12 @@ def describe_choices(chosen: Mapping[str, Mapping[str, Rows]]) -> Chosen:
 
 
 def limit_choices(chosen: Chosen, methods: Collection[str], n_splits: int) -> dict[str, dict[str, Spreads]]:
-    """By rule and method what was reached on the first splits; files of an earlier version tell of all splits only."""
+    """By rule and method what was reached on so many first splits; without methods that were measured on fewer."""
     return {
         rule: {
-            name: spreads(by_method[name].get("by_split", [])[:n_splits]) or by_method[name]["test"]
+            name: spreads(by_method[name]["by_split"][:n_splits])
             for name in methods
-            if name in by_method
+            if name in by_method and len(by_method[name].get("by_split", ())) >= n_splits
         }
         for rule, by_method in chosen.items()
     }

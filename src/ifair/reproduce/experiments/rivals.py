@@ -45,11 +45,12 @@ Beyond the paper: inFairness's SenSeI (an individually fair classifier, not a re
 layer of 100 units, chosen on validation like its weight of fairness) and fairlearn's CorrelationRemover (protected
 columns and what is linear in them taken out, wholly or by half, as validation chooses; then logistic or linear
 regression). Tables, splits (the first few of each dataset, for our methods beside them too), encoding, measures and
-rules of choice are those of the other methods. SenSeI learns by a ninth as many steps as iFair may take, of 100 people
-each. The adversary's AUC is how well a logistic regression, and after the slash gradient-boosted trees, tell the group
-from a representation: 0.5 is chance, and far below it the group is told, too, only the other way round; SenSeI has no
-representation to attack. What the CorrelationRemover leaves of a column of two values is another pair of values in each
-group: taken out wholly, nothing to a linear model, but trees can read the group off it.
+rules of choice are those of the other methods. SenSeI learns by steps of 100 people each: in the full profile a ninth
+as many as iFair may take of all people. The adversary's AUC is how well a logistic regression, and after the slash
+gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far below it the group is told, too,
+only the other way round; SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
+values is another pair of values in each group: taken out wholly, nothing to a linear model, but trees can read the
+group off it.
 """.strip()
 
 
@@ -156,8 +157,7 @@ def section(found: Rivals, results: Results) -> list[Block]:
     for task, measures in labels.COLUMNS.items():
         for dataset, one in found[task].items():
             ours = _find_ours(results, task, dataset, one["rules"])
-            if task == "classification" and ours:
-                reached = ours["balanced"]["ifair-b"]
+            if task == "classification" and (reached := ours.get("balanced", {}).get("ifair-b")):
                 balanced = one["rules"]["balanced"].items()
                 lines += [_compare_in_words(dataset, reached, rival, theirs["test"]) for rival, theirs in balanced]
             tables += [Heading(labels.dataset(dataset), 3), _tabulate(one, ours, attacked.get(dataset, {}), measures)]
