@@ -169,25 +169,45 @@ def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
 
 
 def test_the_time_is_estimated_from_what_units_took(monkeypatch):
-    known = {"machine": "a machine", "version": "1", "seconds": {"classification": {"credit": 3.0, "compas": 5.0}}}
+    def told(**seconds):
+        return {"machine": "a machine", "version": "1", "seconds": {"classification": seconds}}
+
+    seconds = {"credit": 3.0, "compas": 5.0, "census": 7.0}
+    slower = {dataset: 4.0 * one for dataset, one in seconds.items()}
+    known = {"with_gpu": told(**seconds), "without_gpu": told(**slower)}
     monkeypatch.setattr(expected_time, "known_times", lambda: known)
-    units = plan("classification", replace(PROFILE, grid=PROFILES["full"].grid, solver={"n_restarts": 3}), {})
-    kinds = [(unit.case.dataset, unit.case.method.startswith(("ifair", "lfr"))) for unit in units]
-    seconds = known["seconds"]["classification"]
-    estimate = expected_time.estimate_seconds("classification", units, 2, has_gpu=True)
-    assert estimate == pytest.approx(sum(seconds[dataset] for dataset, _ in kinds) / 2)
-    without = expected_time.estimate_seconds("classification", units, 2, has_gpu=False)
-    slower = [expected_time.WITHOUT_GPU[dataset] if is_learned else 1.0 for dataset, is_learned in kinds]
-    assert without == pytest.approx(sum(seconds[dataset] * by for (dataset, _), by in zip(kinds, slower)) / 2)
-    assert expected_time.estimate_seconds("unknown", units, 1, has_gpu=True) == 0.0
+
+    def estimate(units, n_jobs=1, place="with_gpu"):
+        return expected_time.estimate_seconds("classification", units, n_jobs, place)
+
+    full = PROFILES["full"]
+    units = plan("classification", full, {})
+    assert estimate(units, 2) == pytest.approx(sum(seconds[unit.case.dataset] for unit in units) / 2)
+    assert estimate(units, 2, "without_gpu") == pytest.approx(4.0 * estimate(units, 2))
+    assert expected_time.estimate_seconds("unknown", units, 1, "with_gpu") == 0.0
+    by_method = {unit.case.method: estimate([unit]) for unit in units if unit.case.dataset == "credit"}
+    assert by_method["lfr"] > 2 * by_method["ifair-b"] > 100 * by_method["masked"] > 0
     # A third of the starts, each of which ends at a loss that falls a hundred times as fast, in a quarter of the time.
-    sooner = plan("classification", replace(PROFILE, grid=PROFILES["full"].grid, solver=PROFILES["smoke"].solver), {})
-    assert expected_time.estimate_seconds("classification", sooner, 2, has_gpu=True) == pytest.approx(estimate / 12)
-    smaller = plan("classification", PROFILE, {})
-    assert expected_time.estimate_seconds("classification", smaller, 2, has_gpu=True) < estimate / 3
-    told = expected_time.describe_plan({"classification": units}, "quick", 1)
-    assert "credit 2, compas 2" in told
-    assert "Profile quick, 1 processes" in told
+    sooner = plan("classification", replace(full, solver=PROFILES["smoke"].solver), {})
+    learned = [[one for one in each if one.case.method == "ifair-b"] for each in (units, sooner)]
+    assert estimate(learned[1]) == pytest.approx(estimate(learned[0]) / 12)
+    fewer = [replace(one, case=replace(one.case, grid={**one.case.grid, "K": [10]})) for one in learned[0]]
+    assert estimate(fewer) < estimate(learned[0])
+    smaller = [replace(one, case=replace(one.case, max_records=500)) for one in learned[0]]
+    assert estimate(smaller) < estimate(learned[0]) / 2
+    text = expected_time.describe_plan({"classification": plan("classification", PROFILE, {})}, "quick", 1)
+    assert "credit 2, compas 2" in text
+    assert "Profile quick, 1 processes with" in text
+
+
+def test_the_plan_of_the_full_profile_takes_as_long_as_its_run_did(committed, monkeypatch):
+    monkeypatch.setattr("ifair.reproduce.experiments.rivals.is_installed", lambda _: True)
+    expected_time._find_usual_work.cache_clear()
+    for name, experiment in find_experiments().items():
+        planned = expected_time.estimate_seconds(name, experiment.plan(PROFILES["full"], {}), 1, "with_gpu")
+        took = sum(run["seconds"] for run in committed["runs"][name].values())
+        assert planned == pytest.approx(took, rel=0.02), name
+    expected_time._find_usual_work.cache_clear()
 
 
 NEW = """

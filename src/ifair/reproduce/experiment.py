@@ -137,9 +137,9 @@ def share_grid(source: Source, case: Case) -> list[tuple[tuple[str, ...], Case]]
     """Parts of a case that a unit each works on, with what they are called.
 
     A whole grid is fitted at once. There is a unit for each K of LFR, which has settings enough to fill a device, and
-    where a grid would take hours without a GPU, in which nothing is kept.
+    where fits take so long that splits are few: without a GPU a grid would be hours in which nothing is kept.
     """
-    if case.method == "lfr" or (source.is_large and case.method.startswith("ifair")):
+    if case.method == "lfr" or (source.n_splits is not None and case.method.startswith("ifair")):
         return [((f"K = {k}",), replace(case, grid={**case.grid, "K": [k]})) for k in case.grid["K"]]
     return [((), case)]
 

@@ -50,12 +50,7 @@ class Source:
     options: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, Any] = field(default_factory=dict)  # what is tried here in place of what the profile tries
     landmarks: int | None = None  # records that iFair compares every record with, where all pairs would take too long
-    n_splits: int | None = None  # fewer splits than the profile has, where more would take too long; None for no limit
-
-    @property
-    def is_large(self) -> bool:
-        """Whether a single fit takes so long that nothing is gained by more at once."""
-        return self.n_splits is not None
+    n_splits: int | None = None  # fewer splits than the profile has, where fits take too long; None for no limit
 
 
 @dataclass(frozen=True, slots=True)
