@@ -8,7 +8,7 @@ from reproduce.made_up import GRID, brief
 
 from ifair.data import make_synthetic
 from ifair.reproduce.experiments.synthetic_influence import measure_influence
-from ifair.reproduce.experiments.synthetic_panels import measure_panel
+from ifair.reproduce.experiments.synthetic_panels import EXPERIMENT, measure_panel
 
 
 def test_the_original_panel_shows_the_data_itself():
@@ -56,3 +56,16 @@ def test_nothing_is_said_of_a_representation_that_is_a_single_point():
     assert row["spread"] == pytest.approx(0, abs=1e-9)
     assert row["flip"] is None
     assert row["between_variants"] is None
+
+
+def test_a_panel_far_from_the_data_has_axes_of_its_own_and_the_others_share_theirs(committed):
+    study = committed["experiments"]["synthetic"]
+    positions = study["x1"]["lfr"]["panel"]["chosen"]["fairest"]["positions"]
+    for point in positions:
+        point[0] += 100.0
+    figure = EXPERIMENT.draw(study, committed)["synthetic-fairest"]
+    limits = {axes.get_xlim() for axes in figure.axes}
+    (far,) = [axes for axes in figure.axes if axes.get_xlim()[0] > 50.0]
+    assert len(limits) == 2
+    assert figure.axes.index(far) == 5
+    assert far.get_xlim()[0] < min(x for x, _ in positions) <= max(x for x, _ in positions) < far.get_xlim()[1]

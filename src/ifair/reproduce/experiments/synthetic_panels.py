@@ -41,6 +41,10 @@ RULES = {
 }
 
 
+FAR = 1.5
+"""Points further from the middle of the data than so many times their width have axes of their own."""
+
+
 class ChosenPoints(TypedDict):
     """What a rule chose on one draw: its measures, where the records are (X1, X2, in the units of the data), and the
     line a X1 + b X2 + c = 0 of the classifier, Y = 1 where it is positive."""
@@ -177,7 +181,8 @@ def section(found: Study, results: Results) -> list[Block]:
                 f"synthetic-{rule}",
                 "Nine panels: each variant of group membership in a row, original data, iFair and LFR in the "
                 "columns. As in the paper, blue is A = 0 and orange A = 1, circles are Y = 0 and plus signs Y = 1; the "
-                "line is the classifier's boundary.",
+                "line is the classifier's boundary. A panel whose points are far from the data has numbers at axes of "
+                "its own.",
             ),
             Table([["group", "method", *MEASURES], *rows]),
         ]
@@ -192,15 +197,22 @@ def draw(found: Study, results: Results) -> Figures:
 def _draw_panels(found: Study, rule: str) -> Figure:
     methods = list(next(iter(found.values())))
     figure = new_figure(7.6)
-    grid = figure.subplots(len(found), len(methods), sharex=True, sharey=True, squeeze=False)
-    everything = np.concatenate(
-        [by["panel"]["chosen"][rule]["positions"] for panels in found.values() for by in panels.values()]
-    )
-    low, high = everything.min(axis=0), everything.max(axis=0)
-    low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
+    grid = figure.subplots(len(found), len(methods), squeeze=False)
+    positions = {
+        (variant, method): np.asarray(by["panel"]["chosen"][rule]["positions"])
+        for variant, panels in found.items()
+        for method, by in panels.items()
+    }
+    original = next(iter(positions.values()))
+    most = FAR * np.ptp(original, axis=0)
+    near = {key: bool((abs(one - original.mean(axis=0)) <= most).all()) for key, one in positions.items()}
+    shared = _find_limits(np.concatenate([one for key, one in positions.items() if near[key]]))
     for row, (variant, panels) in zip(grid, found.items()):
         for axes, (method, by) in zip(row, panels.items()):
-            _draw_panel(axes, by["panel"], rule, low, high)
+            key = variant, method
+            _draw_panel(axes, by["panel"], rule, *(shared if near[key] else _find_limits(positions[key])))
+            if near[key]:
+                axes.tick_params(labelbottom=variant == [*found][-1], labelleft=method == methods[0])
             reached = by["panel"]["chosen"][rule]["measures"]
             lines = [" ".join(f"{name} {reached[name]:.2f}" for name in two) for two in (MEASURES[:2], MEASURES[2:])]
             axes.set_title("\n".join([labels.method(method), *lines]), fontsize=8.5)
@@ -209,6 +221,12 @@ def _draw_panels(found: Study, rule: str) -> Figure:
         axes.set_xlabel("X1", fontsize=9)
     add_legend(figure, grid[0], 5)
     return figure
+
+
+def _find_limits(positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ends of the axes that show some points, with a margin."""
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    return low - 0.06 * (high - low), high + 0.06 * (high - low)
 
 
 def _draw_panel(axes: Any, panel: Panel, rule: str, low: Any, high: Any) -> None:
