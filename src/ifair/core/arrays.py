@@ -102,7 +102,31 @@ def vector_times(v: Array, A: Array) -> Array:
 
 def times_vector(A: Array, v: Array) -> Array:
     """``sum_n A_in v_n``, a vector for every vector."""
-    return A @ v if v.ndim == 1 else (A @ v[..., None])[..., 0]
+    if v.ndim == 1:
+        return A @ v
+    return (A @ v.mT).mT if A.ndim == 2 else (A @ v[..., None])[..., 0]
+
+
+# Products of the records with what every fit has are one product as wide as all fits: taken fit by fit, the records are
+# read again for each, and a device has little to do at a time.
+
+
+def records_times(X: Array, V: Array) -> Array:
+    """``X V'``: of records, shape (M, N), and (K, N) of a fit shape (M, K); of (B, K, N) of many (B, M, K)."""
+    if V.ndim == 2:
+        return X @ V.mT
+    xp, (B, K, N) = namespace(V), V.shape
+    wide = X @ xp.reshape(V, (B * K, N)).mT
+    return xp.permute_dims(xp.reshape(wide, (-1, B, K)), (1, 0, 2))
+
+
+def times_records(C: Array, X: Array) -> Array:
+    """``C' X``: of shares, shape (M, K) of a fit or (B, M, K) of many, and records, (M, N), shape (..., K, N)."""
+    if C.ndim == 2:
+        return C.mT @ X
+    xp, (B, M, K) = namespace(C), C.shape
+    wide = xp.reshape(xp.permute_dims(C, (1, 0, 2)), (M, B * K))
+    return xp.reshape(wide.mT @ X, (B, K, X.shape[1]))
 
 
 def total_products(a: Array, b: Array) -> Array:

@@ -18,8 +18,10 @@ from ifair.core.arrays import (
     each,
     is_tensor,
     namespace,
+    records_times,
     row_sums,
     square,
+    times_records,
     times_vector,
     weigh_rows,
 )
@@ -176,14 +178,14 @@ def _squared_euclidean(X: Array, parameters: Parameters) -> tuple[Array, Pullbac
     V, alpha = parameters.prototypes, parameters.alpha
     xp = namespace(X)
     weighted = V * alpha[..., None, :]
-    D = X @ (-2.0 * weighted).mT
+    D = records_times(X, -2.0 * weighted)
     squares = square(X)
     D += times_vector(squares, alpha)[..., :, None]
     D += row_sums(weighted, V)[..., None, :]
-    D = at_least(D, 0.0)  # type: ignore[assignment]
+    D = at_least(D, 0.0)
 
     def pullback(C: Array) -> Parameters:
-        CX = C.mT @ X
+        CX = times_records(C, X)
         per_prototype = xp.sum(C, axis=-2)[..., :, None]
         d_prototypes = 2.0 * alpha[..., None, :] * (per_prototype * V - CX)
         d_alpha = xp.sum(C, axis=-1) @ squares + xp.sum((per_prototype * V - 2.0 * CX) * V, axis=-2)

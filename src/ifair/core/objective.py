@@ -14,7 +14,19 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.core.arrays import Array, at_least, each, is_sparse, namespace, square, total_products, weigh, weigh_rows
+from ifair.core.arrays import (
+    Array,
+    at_least,
+    each,
+    is_sparse,
+    namespace,
+    records_times,
+    square,
+    times_records,
+    total_products,
+    weigh,
+    weigh_rows,
+)
 from ifair.core.mapping import Mapping, Packing, Parameters, Pullback
 from ifair.engines.engine import Engine, LocalEngine
 
@@ -90,10 +102,10 @@ class Reconstruction(Term):
         # and products with sparse records take no time.
         xp, counted = namespace(X), 2.0 * V * self.columns
         slope = U @ (counted @ V.mT)
-        slope -= X @ counted.mT
+        slope -= records_times(X, counted)
         weighed = weigh_rows(U, self.sample_weight, rows)
         # The loss needs none of the products with every record: U'U and U'X, of which there is little, know all of it.
-        between, to_records = (weighed.mT @ U) @ V, weighed.mT @ X
+        between, to_records = (weighed.mT @ U) @ V, times_records(weighed, X)
         loss = total_products(counted, 0.5 * between - to_records)
         size = xp.sum(weigh(square(X) @ self.columns, self.sample_weight, rows))
         d_prototypes = 2.0 * (between - to_records) * self.columns
