@@ -127,9 +127,10 @@ def judge(found: dict[str, Curve], results: Results) -> list[Finding]:
         told = f"{'never falls' if rising else 'does not always rise'} with p, from {first} % without FA*IR to {most} %"
         reached = f"missed at p = {', '.join(f'{p:g}' for p in missed)}" if missed else "reached at every p"
         costs = f"yNN changes by {add_sign(cost['yNN'])} and MAP by {add_sign(cost['MAP'])}"
+        splits = labels.count(without["percent_protected"]["n"], "split")
         above = shares[-1] > without["percent_protected"]["mean"]
         parts += [
-            (rising and above, f"{name}: the share {told} at p = {last['p']:g}"),
+            (rising and above, f"{name}, the first {splits}: the share {told} at p = {last['p']:g}"),
             (not missed, f"{name}: the share asked for is {reached}"),
             (cost["yNN"] >= -KEPT, f"{name}: at p = {last['p']:g} {costs}"),
         ]
