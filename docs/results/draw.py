@@ -1,11 +1,10 @@
 """Write the page and the pictures of the committed results again: ``python docs/results/draw.py``.
 
 The documentation is built from ``reproduce.md`` and ``figures/``. With ``--times OTHER/results.json`` the times of the
-units of another run of the full profile, on a machine with a GPU or without, are written into the package: ``ifair
-reproduce --dry-run`` estimates from them on machines like it. One split is enough, in as many processes as there are
-cores:
+units of another run of the full profile, on a machine with a GPU, are written into the package: ``ifair reproduce
+--dry-run`` estimates from them where there is one. Two splits are enough:
 
-    ifair reproduce --profile full --splits 1 --output OTHER
+    ifair reproduce --profile full --splits 2 --jobs 16 --output OTHER
 """
 
 from argparse import ArgumentParser
@@ -24,6 +23,6 @@ if __name__ == "__main__":
     parser.add_argument("--times", type=Path, help="results of a run whose times are to be known")
     times = parser.parse_args().times
     if times is not None:
-        table = {**known_times(), **average_units(read_results(times, REPRODUCTION))}
+        table = {**known_times(), "with_gpu": average_units(read_results(times, REPRODUCTION))}
         write_json(Path(reproduce.__file__).parent / "unit_seconds.json", table)
     write_page(HERE, read_results(HERE / "reproduce.json", REPRODUCTION), "reproduce", alone=False)

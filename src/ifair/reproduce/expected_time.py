@@ -30,28 +30,25 @@ TENFOLD = 2.0
 """Times as long a search takes until the loss falls by a tenth as much; roughly, for it depends on the data."""
 
 
-def average_units(results: Results) -> dict[Place, Any]:
-    """The times of a run of the full profile, for the table ``unit_seconds.json``: under where it was run.
+def average_units(results: Results) -> dict[str, Any]:
+    """The times of a run of the full profile, for the table ``unit_seconds.json``.
 
     By experiment and dataset the mean ``seconds`` of a unit, and the ``machine`` and ``version`` that took them.
     """
     environments = [run["environment"] for parts in results["runs"].values() for run in parts.values()]
-    machine = max((one["machine"] for one in environments), key=lambda name: ("NVIDIA" in name, -len(name)))
     return {
-        "with_gpu" if "NVIDIA" in machine else "without_gpu": {
-            "machine": machine,
-            "version": environments[0]["ifair"],
-            "seconds": {
-                name: {part: round(run["seconds"] / max(run["units"], 1), 2) for part, run in parts.items()}
-                for name, parts in results["runs"].items()
-            },
-        }
+        "machine": max((one["machine"] for one in environments), key=lambda name: ("NVIDIA" in name, -len(name))),
+        "version": environments[0]["ifair"],
+        "seconds": {
+            name: {part: round(run["seconds"] / max(run["units"], 1), 2) for part, run in parts.items()}
+            for name, parts in results["runs"].items()
+        },
     }
 
 
 @cache
 def known_times() -> dict[Place, Any]:
-    """The table: written by ``docs/results/draw.py --times``, from a run with a GPU and from one without."""
+    """The table: of a run with a GPU by ``docs/results/draw.py``, of one without by ``benchmarks/unit_seconds.py``."""
     return json.loads(files("ifair.reproduce").joinpath("unit_seconds.json").read_text(encoding="utf-8"))
 
 
