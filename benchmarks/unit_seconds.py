@@ -36,6 +36,8 @@ def list_units() -> Iterator[tuple[str, Unit]]:
     """The units of the first split, by experiment; settings that an earlier experiment chose are the committed ones."""
     experiments: Any = read_results(COMMITTED, REPRODUCTION)["experiments"]
     for name, experiment in find_experiments().items():
+        if missing := experiment.left_out():
+            raise SystemExit(f"{name} cannot be measured whole: {'; '.join(missing.values())}")
         for unit in experiment.plan(PROFILES["full"].limit_splits(1), {}):
             if experiment.needs:
                 summary = experiments["classification"].get(unit.case.dataset)

@@ -200,14 +200,27 @@ def test_the_time_is_estimated_from_what_units_took(monkeypatch):
     assert "Profile quick, 1 processes with" in text
 
 
-def test_the_plan_of_the_full_profile_takes_as_long_as_its_run_did(committed, monkeypatch):
-    monkeypatch.setattr("ifair.reproduce.experiments.rivals.is_installed", lambda _: True)
-    expected_time._find_usual_work.cache_clear()
+def test_the_plan_of_the_full_profile_takes_as_long_as_its_run_did(committed):
     for name, experiment in find_experiments().items():
         planned = expected_time.estimate_seconds(name, experiment.plan(PROFILES["full"], {}), 1, "with_gpu")
         took = sum(run["seconds"] for run in committed["runs"][name].values())
         assert planned == pytest.approx(took, rel=0.02), name
-    expected_time._find_usual_work.cache_clear()
+
+
+def test_what_is_missing_takes_no_time_and_a_smaller_grid_shortens_only_what_tries_it():
+    def estimate(name, profile, keep=lambda unit: True):
+        units = [unit for unit in plan(name, profile.only(["credit"]), {}) if keep(unit)]
+        return expected_time.estimate_seconds(name, units, 1, "with_gpu")
+
+    full = PROFILES["full"]
+    without_sensei = estimate("rivals", full, lambda unit: unit.case.method != "sensei")
+    assert without_sensei < 0.02 * estimate("rivals", full)
+    small = replace(full, grid=PROFILES["smoke"].grid)
+    assert estimate("classification", small) < 0.2 * estimate("classification", full)
+    for name in expected_time.WITHOUT_GRID:
+        if planned := estimate(name, full):
+            shown = estimate(name, small)
+            assert shown == pytest.approx(planned) or name == "ablation"
 
 
 NEW = """

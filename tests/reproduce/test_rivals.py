@@ -60,8 +60,7 @@ def test_what_sensei_scores_is_measured_like_everything_else_at_every_setting(mo
     assert constant["validation"]["AUC"] == 0.5
 
 
-def test_a_plan_covers_datasets_splits_and_rivals_with_no_more_settings_than_ifair_has(monkeypatch):
-    monkeypatch.setattr(rivals, "is_installed", lambda _: True)
+def test_a_plan_covers_datasets_splits_and_rivals_with_no_more_settings_than_ifair_has():
     profile = PROFILES["quick"]
     units = rivals.plan(profile, {})
     n_datasets = 2 * len(profile.classification) + len(profile.ranking)
@@ -74,7 +73,7 @@ def test_a_plan_covers_datasets_splits_and_rivals_with_no_more_settings_than_ifa
 
 def test_what_is_not_installed_is_not_planned_and_said_to_be_left_out(monkeypatch):
     monkeypatch.setattr(rivals, "is_installed", lambda rival: rival != "sensei")
-    planned = [(unit.case.method, unit.case.grid) for unit in rivals.plan(PROFILES["quick"], {})]
+    planned = [(unit.case.method, unit.case.grid) for unit in EXPERIMENT.plan_here(PROFILES["quick"], {})]
     assert all(one == ("correlation-remover", {"alpha": [0.5, 1.0]}) for one in planned)
     found = rivals.summarise([record("credit", 0, [row((0.5, 0.5), (0.5, 0.5))], method="correlation-remover")])
     assert found["left_out"] == {"sensei": HINT}
@@ -86,8 +85,7 @@ def test_what_is_not_installed_is_not_planned_and_said_to_be_left_out(monkeypatc
     assert set(found["left_out"]) == {"correlation-remover"}
 
 
-def test_rivals_stand_beside_what_was_measured_on_the_same_splits_of_the_same_tables(monkeypatch, committed):
-    monkeypatch.setattr(rivals, "is_installed", lambda _: True)
+def test_rivals_stand_beside_what_was_measured_on_the_same_splits_of_the_same_tables(committed):
     profile = replace(PROFILES["full"].only(["credit"]), n_splits_untested=2)
     units = rivals.plan(profile, {})
     assert {(unit.case.max_records, unit.case.max_training) for unit in units} == {(None, None)}

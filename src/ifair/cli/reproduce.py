@@ -97,7 +97,7 @@ def reproduce(
     for line in missing:
         click.echo(f"{'left out' if is_taste else 'not at hand'}: {line}", err=True)
     settings = settings if is_taste else wanted
-    plans = {name: experiments[name].plan(settings, {}) for name in names}
+    plans = {name: experiments[name].plan_here(settings, {}) for name in names}
     if dry_run:
         click.echo(describe_plan(plans, profile, jobs))
         return
@@ -105,7 +105,7 @@ def reproduce(
     click.echo(f"about {format_duration(sum(seconds.values()))} in all, less what is known from before", err=True)
     records: dict[str, Any] = {}
     for wave in list_waves(names):
-        planned = {name: experiments[name].plan(settings, records) for name in wave}
+        planned = {name: experiments[name].plan_here(settings, records) for name in wave}
         later = sum(seconds[name] for name in names if name not in (*records, *wave))
         with LiveProgress(", ".join(wave), output, later) as observer:
             records |= run_plans(

@@ -26,6 +26,9 @@ Place = Literal["with_gpu", "without_gpu"]
 LIGHT = ("full", "masked", "svd", "svd-masked", "masked+scaled", "fair", "chance", "baselines", "correlation-remover")
 """Methods that search for nothing."""
 
+WITHOUT_GRID = ("obfuscation", "parity", "ablation", "downstream", "lfr", "consistent")
+"""Experiments whose units try nothing of a profile's grid, and depend little on its solver."""
+
 TENFOLD = 2.0
 """Times as long a search takes until the loss falls by a tenth as much; roughly, for it depends on the data."""
 
@@ -65,7 +68,8 @@ def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, place:
     usual, mean = _find_usual_work(experiment), fmean(known.values())
     total = 0.0
     for case in (unit.case for unit in units):
-        total += known.get(case.dataset, known.get("all", mean)) * measure_work(case) / usual[case.dataset]
+        work = measure_work(experiment, case) / usual[case.dataset]
+        total += known.get(case.dataset, known.get("all", mean)) * work
     return total / min(effective_n_jobs(n_jobs), len(units))
 
 
@@ -74,16 +78,18 @@ def _find_usual_work(experiment: str) -> dict[str, float]:
     """By dataset the mean work of an experiment's units in the full profile, which the table tells the seconds of."""
     by_dataset = defaultdict(list)
     for unit in find_experiments()[experiment].plan(PROFILES["full"], {}):
-        by_dataset[unit.case.dataset].append(measure_work(unit.case))
+        by_dataset[unit.case.dataset].append(measure_work(experiment, unit.case))
     return {dataset: fmean(found) for dataset, found in by_dataset.items()}
 
 
-def measure_work(case: Case) -> float:
+def measure_work(experiment: str, case: Case) -> float:
     """About how much work a case is, in single searches of the full profile on a whole dataset."""
     records = find_about(case.dataset).reached.rows if case.dataset != "synthetic" else 0
     share = min((case.max_records or records) / records, 1.0) if records else 1.0
-    if case.method in LIGHT:
+    if experiment in WITHOUT_GRID:
         return share
+    if case.method in LIGHT:
+        return 0.01 * share
     full = PROFILES["full"].solver
     tol = case.solver.get("tol", full["tol"])
     longer = TENFOLD ** log10(full["tol"] / tol)

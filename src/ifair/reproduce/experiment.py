@@ -49,7 +49,7 @@ class Experiment(Generic[Kept]):
     needs: tuple[str, ...] = ()  # experiments whose records its plan is made from
     reads: tuple[str, ...] = ()  # experiments whose records it summarises besides its own
     packages: tuple[str, ...] = ()  # optional ones without which it cannot be run, by import name
-    left_out: Callable[[], Mapping[str, str]] = dict  # parts of it that cannot be run here, and what to do about it
+    left_out: Callable[[], Mapping[str, str]] = dict  # methods that cannot be run here, and what to do about it
     by_dataset: bool = False  # whether results are kept by dataset, so that one can be run anew without the others
     by_task: bool = False  # whether they are kept by dataset within each of the paper's two tasks
     shows: tuple[str, ...] = ()  # other experiments whose results its section has something to say about
@@ -58,6 +58,11 @@ class Experiment(Generic[Kept]):
     def kept(self) -> Any:
         """The type of what is kept."""
         return get_type_hints(self.summarise).get("return", Any)
+
+    def plan_here(self, profile: Profile, earlier: Earlier) -> list[Unit]:
+        """Its units but for those of methods that cannot be run here."""
+        absent = self.left_out()
+        return [unit for unit in self.plan(profile, earlier) if unit.case.method not in absent]
 
     def find(self, results: Results) -> Kept:
         """What is kept of it in the results; empty where it was not run."""

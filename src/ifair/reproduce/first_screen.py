@@ -128,8 +128,8 @@ def _tell_agreement(printed: Printed) -> list[Line]:
         return []
     ranked = printed.get("Ranking", {}).get(FAIRNESS)
     fair = f" ({FAIRNESS} of rankings: {count_near(ranked)})" if ranked else ""
-    aside = f"its {labels.RULES['fairest']} settings, which mostly give everybody one answer, are left out"
-    twice = "one that stands beside two readings of ours counts twice"
+    aside = f"the paper's {labels.RULES['fairest']} settings, mostly one answer for everybody, are left out"
+    twice = "a number beside two readings of ours counts twice"
     said = f": within {MARGIN} of ours are {join_words(counts)}{fair}; {twice}, and {aside}."
     return [(Strong("The paper's numbers"), said)]
 
@@ -236,7 +236,7 @@ def _tell_reservation(results: Results, tasks: Sequence[TradeOff]) -> list[Block
     }
     if not found or not tasks:
         return []
-    most = max(found, key=lambda where: abs(found[where][0]["change"]["mean"]))
+    most = max(found, key=lambda where: found[where][0]["size"]["mean"])
     longer, start = found[most]
     dataset, measure = most
     ended = {
@@ -245,13 +245,14 @@ def _tell_reservation(results: Results, tasks: Sequence[TradeOff]) -> list[Block
         )
         for method in ("ifair-b", OURS)
     }
+    apart = ", depending on the dataset" if len(tasks) > 1 else ""
     return [
         Text(
-            "One reservation: a search ends when the loss hardly falls any more, or after its last iteration. The "
-            f"former ended {ended['ifair-b']} % of the searches of iFair-b, by dataset, and {ended[OURS]} % of those "
-            f"of ours. With a tolerance ten times stricter fits of iFair-b change most on {labels.dataset(dataset)}: "
-            f"{labels.measure(measure)} by {longer['size']['mean']:.3f} (in the mean "
-            f"{add_sign(longer['change']['mean'], 3)}), where another start changes it by {start['size']['mean']:.3f} "
-            "(see the deviations)."
+            f"One reservation: not every search came to its end. {ended['ifair-b']} % of those of iFair-b ended "
+            f"because the loss hardly fell any more, and {ended[OURS]} % of those of ours{apart}; the others were cut "
+            "off. With a tolerance ten times stricter the classification by iFair-b changes most on "
+            f"{labels.dataset(dataset)}: {labels.measure(measure)} by {longer['size']['mean']:.3f} on average, up or "
+            f"down ({add_sign(longer['change']['mean'], 3)} with signs), where another start changes it by "
+            f"{start['size']['mean']:.3f} (see the deviations)."
         )
     ]

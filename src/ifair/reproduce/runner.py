@@ -170,14 +170,15 @@ def _run_missing(units: Mapping[str, Unit], kept: Path, n_jobs: int) -> Iterator
 
     Those that find no memory beside others are run again when these are done, fewer at a time.
     """
-    crowded_out = dict[str, Unit]()
+    crowded_out, in_a_row = dict[str, Unit](), 0
     jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
         delayed(_run_and_keep)(unit, kept) for unit in units.values()
     )
     for key, seconds, trouble in jobs:
-        # So say Python, NumPy, PyTorch and its BLAS. Where very many do, no others are to blame.
+        # So say Python, NumPy, PyTorch and its BLAS. Where very many do, one after the other, no others are to blame.
         starved = any(word in trouble.lower() for word in ("memory", "alloc_failed"))
-        if n_jobs > 1 and starved and len(crowded_out) < MOST_FAILED:
+        in_a_row = in_a_row + 1 if starved else 0
+        if n_jobs > 1 and starved and in_a_row <= MOST_FAILED:
             crowded_out[key] = units[key]
         else:
             yield key, seconds, trouble

@@ -126,16 +126,14 @@ def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list
     return pooled
 
 
-def compare_rows(
-    reached: Mapping[str, Rows], ours: str, measures: Collection[str] = ()
-) -> dict[str, dict[str, Comparison]]:
-    """By measure (of these, or of all) and rival, what ours reached on every split less what the rival did."""
+def compare_rows(reached: Mapping[str, Rows], ours: str) -> dict[str, dict[str, Comparison]]:
+    """By measure and rival, what ours reached on every split less what the rival did."""
     return {
         measure: compare(
             [row[measure] for row in reached[ours]],
             {method: [row[measure] for row in rows] for method, rows in reached.items() if method != ours},
         )
-        for measure in measures or reached[ours][0]
+        for measure in reached[ours][0]
     }
 
 

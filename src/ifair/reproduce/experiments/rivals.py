@@ -72,7 +72,7 @@ class Rivals(TypedDict):
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every classification dataset, split and rival, and every ranking with the CorrelationRemover.
 
-    SenSeI gets no more settings than iFair has in the profile; without its package there is no unit for a rival.
+    SenSeI gets no more settings than iFair has in the profile.
     """
     sensei: dict[str, Any] = {
         "method": "sensei",
@@ -87,8 +87,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
     units = []
     for task, sources in profile.tasks.items():
-        possible = (sensei, remover) if task == "classification" else (remover,)
-        rivals = [one for one in possible if is_installed(one["method"])]
+        rivals = (sensei, remover) if task == "classification" else (remover,)
         for source, seed in profile.splits(sources):
             units += [make_unit(measure_rival, profile.case(source, seed, **one), one["method"]) for one in rivals]
     return units
