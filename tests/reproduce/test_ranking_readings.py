@@ -81,3 +81,15 @@ def test_a_number_that_no_reading_comes_close_to_is_named(readings):
     (line,) = [line for line in say(printed, readings)[1] if line.startswith("yNN")]
     assert "by none" in line
     assert "iFair-b 2.00 (nearest" in line
+
+
+def test_a_reading_under_which_nobody_has_neighbours_is_left_out(records):
+    alone = copy.deepcopy(records)
+    spoiled = next(record for record in alone if record.case.held_out == "candidates")
+    for rows in spoiled.result[1].values():
+        rows[0]["test"]["yNN"] = None
+    left = EXPERIMENT.summarise(alone)["xing"]
+    names = {(reading["held_out"], reading["variant"], reading["neighbours"]) for reading in left}
+    assert ("candidates", "scaled-score", "yNN") not in names
+    assert ("candidates", "scaled-score", "yNN_of_all") in names
+    assert len(left) == len(EXPERIMENT.summarise(records)["xing"]) - 1

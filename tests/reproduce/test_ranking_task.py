@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from reproduce.made_up import GRID, brief
 
@@ -13,6 +14,8 @@ from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiments.parity import enforce_parity
 from ifair.reproduce.experiments.ranking_task import measure_rankings, measure_variants, prepare_variants
 from ifair.reproduce.experiments.sensitivity import measure_weights
+
+from samples import load_job_searches
 
 METHODS = ["chance", "full", "masked", "svd", "svd-masked", "ifair-b", "ifair-frozen", "fair"]
 
@@ -62,6 +65,21 @@ def test_variants_of_the_score_are_measured_as_if_each_were_alone(job_searches):
     assert together[0] != together[1]
     for variant, rows in zip(variants, together):
         assert rows == measure_rankings(replace(case, options=variant))
+
+
+def test_variants_with_other_queries_have_the_same_of_some_records(made_up_data):
+    def load_with_queries(name, *, by="jobs", **options):
+        jobs = load_job_searches(name, **options)
+        halves = pd.Series(np.where(np.arange(len(jobs)) % 2, "odd", "even"), dtype="category")
+        return replace(jobs, query=halves) if by == "halves" else jobs
+
+    with made_up_data() as patched:
+        patched.setattr("ifair.reproduce.case.load", load_with_queries)
+        some = Case("xing", 0, max_records=90, held_out="nothing")
+        first, other = prepare_variants(some, [{}, {"by": "halves"}])
+        assert 30 < len(first.test) == len(other.test) <= 90
+        pd.testing.assert_frame_equal(first.test.records.frame, other.test.records.frame)
+        assert set(other.test.records.query) == {"odd", "even"}
 
 
 def test_significance_that_is_not_corrected_asks_for_no_fewer_protected_people(job_searches):

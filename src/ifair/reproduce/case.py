@@ -39,21 +39,26 @@ class Case:
         return {"engine": choose_engine(len(part), n_fits), **self.solver}
 
 
-def prepare(case: Case) -> Split:
+def prepare(case: Case, drawn_by: Mapping[str, Any] | None = None) -> Split:
     """The split of a case, encoded: scales are learned on the training part, categories known from the whole table.
 
-    The last few are kept: units are run dataset by dataset and split by split, and share neighbours.
+    ``drawn_by``: options of the loader with whose queries records are drawn, where not all are kept, so that cases with
+    others have the same; by default its own. The last few are kept: units are run dataset by dataset and split by
+    split, and share neighbours.
     """
     names = ("dataset", "seed", "options", "max_records", "max_training", "held_out")
-    return _prepare(json.dumps({name: getattr(case, name) for name in names}, sort_keys=True))
+    described = {name: getattr(case, name) for name in names}
+    drawn = case.options if drawn_by is None or case.max_records is None else dict(drawn_by)
+    return _prepare(json.dumps(described, sort_keys=True), json.dumps(drawn, sort_keys=True))
 
 
 @lru_cache(maxsize=2)
-def _prepare(described: str) -> Split:
-    case, encoder = Case(**json.loads(described)), Encoder(missing="ignore")
+def _prepare(described: str, drawn_by: str) -> Split:
+    case, encoder, options = Case(**json.loads(described)), Encoder(missing="ignore"), json.loads(drawn_by)
     whole = load(case.dataset, **case.options)
     # At most so many, drawn at random; whole queries of a ranking.
-    kept = limit_rows(whole, np.arange(len(whole)), case.max_records, [case.seed, 20190408], least_queries=3)
+    drawn = whole if options == case.options else load(case.dataset, **options)
+    kept = limit_rows(drawn, np.arange(len(drawn)), case.max_records, [case.seed, 20190408], least_queries=3)
     people = whole if len(kept) == len(whole) else whole.take(kept)
     if case.held_out == "nothing":
         return reuse_records(people, encoder=encoder)

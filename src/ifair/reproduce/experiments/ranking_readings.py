@@ -110,7 +110,7 @@ def list_variants(dataset: str, held_out: str) -> dict[str, dict[str, Any]]:
 
 
 def summarise(records: Records) -> dict[str, list[Reading]]:
-    """By dataset every reading."""
+    """By dataset every reading, but for those under which records are so few that nobody has neighbours."""
     rows: dict[str, dict[tuple[str, str], dict[str, dict[int, list[Any]]]]] = {}
     for record in records:
         case = record.case
@@ -123,9 +123,16 @@ def summarise(records: Records) -> dict[str, list[Reading]]:
             _choose_settings(held_out, variant, neighbours, by_method)
             for (held_out, variant), by_method in by_reading.items()
             for neighbours in NEIGHBOURS
+            if _is_defined(by_method, neighbours)
         ]
         for dataset, by_reading in rows.items()
     }
+
+
+def _is_defined(by_method: Mapping[str, Mapping[int, Sequence[Any]]], neighbours: str) -> bool:
+    """Whether a reading has a measure of fairness on every split."""
+    rows = [row for splits in by_method.values() for found in splits.values() for row in found]
+    return all(row[part].get(neighbours, 0.0) is not None for row in rows for part in ("validation", "test"))
 
 
 def _choose_settings(

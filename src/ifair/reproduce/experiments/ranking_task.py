@@ -54,7 +54,8 @@ def measure_rankings(case: Case) -> list[dict[str, Any]]:
 
 def prepare_variants(case: Case, variants: Sequence[Mapping[str, Any]]) -> list[Split]:
     """The split of a case with options of the loader changed that change neither records nor attributes."""
-    first, *others = [prepare(replace(case, options={**case.options, **variant})) for variant in variants]
+    options = [{**case.options, **variant} for variant in variants]
+    first, *others = [prepare(replace(case, options=changed), drawn_by=options[0]) for changed in options]
     return [first, *(_share_encoding(first, other) for other in others)]
 
 
