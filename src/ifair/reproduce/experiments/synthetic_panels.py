@@ -246,6 +246,7 @@ def _draw_panel(axes: Any, panel: Panel, rule: str, low: Any, high: Any) -> None
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.tick_params(labelsize=8)
+    axes.locator_params(nbins=5)  # as many whatever the version of matplotlib
     axes.spines[["top", "right"]].set_visible(False)
 
 
