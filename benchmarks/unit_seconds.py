@@ -85,8 +85,8 @@ def main() -> None:
     for (name, unit), record in zip(units, records):
         seconds = next(measured) if record is None else record.seconds
         print(f"{name:14} {unit.label:70} {seconds:8.1f} {'by shares' if record is None else 'in the run'}", flush=True)
-        apart = find_experiments()[name].by_dataset or find_experiments()[name].by_task
-        found.setdefault(name, defaultdict(list))[unit.case.dataset if apart else "all"].append(seconds)
+        part = unit.case.dataset if find_experiments()[name].tells_datasets_apart else "all"
+        found.setdefault(name, defaultdict(list))[part].append(seconds)
     means = {name: {part: round(fmean(each), 2) for part, each in parts.items()} for name, parts in found.items()}
     if wanted.write:
         told = {"machine": describe_environment()["machine"], "version": __version__, "seconds": means}

@@ -68,7 +68,7 @@ def assemble(
             continue
         beside = [record for name in kind.reads for record in records.get(name, ())]
         summary, known = kind.summarise([*found, *beside]), summaries.get(experiment, {})
-        apart = kind.by_dataset or kind.by_task
+        apart = kind.tells_datasets_apart
         parts = dict.fromkeys(record.case.dataset for record in found) if apart else ["all"]
         now = {part: _describe_run(part, found, name, profile, missing) for part in parts}
         earlier: Any = runs.get(experiment, {}) if apart else {}

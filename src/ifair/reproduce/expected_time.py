@@ -23,7 +23,7 @@ from ifair.results import Results
 
 Place = Literal["with_gpu", "without_gpu"]
 
-LIGHT = ("full", "masked", "svd", "svd-masked", "masked+scaled", "fair", "chance", "baselines", "correlation-remover")
+LIGHT = ("full", "masked", "svd", "svd-masked", "fair", "chance", "baselines", "correlation-remover")
 """Methods that search for nothing."""
 
 WITHOUT_GRID = ("obfuscation", "parity", "ablation", "downstream", "lfr", "consistent")

@@ -59,6 +59,11 @@ class Experiment(Generic[Kept]):
         """The type of what is kept."""
         return get_type_hints(self.summarise).get("return", Any)
 
+    @property
+    def tells_datasets_apart(self) -> bool:
+        """Whether what is kept, and how long it took, is known of every dataset by itself."""
+        return self.by_dataset or self.by_task
+
     def plan_here(self, profile: Profile, earlier: Earlier) -> list[Unit]:
         """Its units but for those of methods that cannot be run here."""
         absent = self.left_out()

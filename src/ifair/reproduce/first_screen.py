@@ -84,9 +84,8 @@ def summarise_page(results: Results, printed: Printed, findings: Sequence[Findin
         *_tell_masking(found, attacked),
         *_tell_ours(found, attacked),
     ]
-    ranked = ranking_task.EXPERIMENT.find(results)
     banner = Banner(f"Profile: {JUDGED}.", f"{counted} Its numbers speak for or against the paper.")
-    return [banner, Bullets(lines), *_tell_reservation(results, [*found.values(), *ranked.values()]), Text(GLOSSARY)]
+    return [banner, Bullets(lines), *_tell_reservation(results), Text(GLOSSARY)]
 
 
 def find_small_profile(results: Results) -> str:
@@ -226,7 +225,7 @@ def _adversary(attacked: Mapping[str, Attacked], method: str) -> float:
     return attacked[method]["boosting"]["AUC"]["mean"]
 
 
-def _tell_reservation(results: Results, tasks: Sequence[TradeOff]) -> list[Block]:
+def _tell_reservation(results: Results) -> list[Block]:
     """How many searches came to their end, and, if that was measured, what ending them later changes: where it is most,
     and beside another start."""
     found = {
@@ -234,6 +233,7 @@ def _tell_reservation(results: Results, tasks: Sequence[TradeOff]) -> list[Block
         for dataset, by in ifair_readings.EXPERIMENT.find(results).items()
         for measure in (UTILITY["classification"], FAIRNESS)
     }
+    tasks = [one for task in (classification_task, ranking_task) for one in task.EXPERIMENT.find(results).values()]
     if not found or not tasks:
         return []
     most = max(found, key=lambda where: found[where][0]["size"]["mean"])
