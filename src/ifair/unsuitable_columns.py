@@ -20,6 +20,8 @@ NEARLY_ALL = 0.9
 LOOKED_AT = 1000
 # From here on, floats cannot tell whole numbers apart.
 EXACT = 2.0**53
+# Whole numbers with so many different values for each record are no attribute that two people share.
+NEARLY_DIFFERENT = 0.98
 
 _CALLED_AN_ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|nr|no|number|index|row)([^a-z]|$)|[a-z]I[dD]$")
 _DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( .*)?"
@@ -41,8 +43,8 @@ class Doubt:
 def find_doubt(column: pd.Series) -> Doubt | None:
     """Say why a column hardly describes people, or None if it may.
 
-    Identifiers, constants, empty columns and free text are to be left out. Whole numbers that are different in every
-    record, but neither count up nor are called an id, may as well be incomes: they stay.
+    Identifiers, constants, empty columns and free text are to be left out. Whole numbers that are different in (nearly)
+    every record, but neither count up nor are called an id, may as well be incomes: they stay.
     """
     present = column.dropna()
     different = present.nunique()
@@ -58,14 +60,15 @@ def find_doubt(column: pd.Series) -> Doubt | None:
     if is_float_dtype(column) or is_bool_dtype(column) or len(present) < FEWEST_RECORDS:
         return None
     if is_integer_dtype(column):
-        if not unique:
+        if different < NEARLY_DIFFERENT * len(column):
             return None
+        rows = "every row" if unique else f"nearly every row ({different:,} values in {len(column):,})"
         # In order, or with hardly a gap, they count the records.
         in_order = column.is_monotonic_increasing or column.is_monotonic_decreasing
         counts = in_order or int(column.max()) - int(column.min()) < 2 * len(column)
-        if counts or is_called_an_id(column.name):
-            return Doubt("is different in every row, like an identifier")
-        return Doubt("is a whole number and different in every row, which may be an identifier", leave_out=False)
+        if (unique and counts) or is_called_an_id(column.name):
+            return Doubt(f"is different in {rows}, like an identifier")
+        return Doubt(f"is a whole number and different in {rows}, which may be an identifier", leave_out=False)
     few = different <= MOST_DIFFERENT * len(present)
     texts = present.astype(str)
     if disguise := _find_disguise(texts, leave_out=not few, unique=unique):

@@ -1,5 +1,7 @@
 """Thirds: disjoint, seeded, the same for every method; stratified or by query on request."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from hypothesis import given
@@ -54,6 +56,26 @@ def test_stratified_parts_have_the_same_share_of_every_kind_of_given_strata_and_
     assert all(max(one) - min(one) <= 1 for one in counts)
     data = ranking([10] * 6)
     assert count_members(data.group, data, 0, stratify=True) == [10, 10, 10]
+
+
+@given(sizes=st.lists(st.integers(1, 4), min_size=6, max_size=40), seed=st.integers(0, 100), stratify=st.booleans())
+def test_by_id_nobody_is_in_two_parts(sizes, seed, stratify):
+    people = make_synthetic(n_records=sum(sizes))
+    ids = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    people = replace(people, ids=pd.Series(ids, name="person"))
+    parts = thirds(people, seed, stratify=stratify, by_id=True)
+    assert sorted(np.concatenate(parts)) == list(range(len(people)))
+    counts = [len(set(ids[part])) for part in parts]
+    assert sum(counts) == len(sizes)
+    assert max(counts) - min(counts) <= 1
+
+
+def test_ids_that_are_all_different_or_missing_change_nothing():
+    credit = load_credit()
+    for ids in (np.arange(1000), [None] * 1000):
+        named = replace(credit, ids=pd.Series(ids, name="person"))
+        for one, other in zip(thirds(credit, 5, stratify=True), thirds(named, 5, stratify=True, by_id=True)):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_by_query_no_query_is_torn_apart():

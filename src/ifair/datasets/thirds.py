@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError
@@ -20,7 +21,12 @@ class Thirds(NamedTuple):
 
 
 def thirds(
-    dataset: Dataset, seed: int = 0, *, stratify: bool | npt.ArrayLike = False, by_query: bool = False
+    dataset: Dataset,
+    seed: int = 0,
+    *,
+    stratify: bool | npt.ArrayLike = False,
+    by_query: bool = False,
+    by_id: bool = False,
 ) -> Thirds:
     """Split the records into three equal parts at random.
 
@@ -37,6 +43,9 @@ def thirds(
     by_query : bool, default=False
         Keep the records of a query together, for rankings: each part gets a third of the queries. Records in
         no query are split on their own.
+    by_id : bool, default=False
+        Keep the records of an id together, so that nobody who is in several rows is in several parts; of these the
+        first one's stratum counts. Parts are then equal in the number of ids.
 
     Returns
     -------
@@ -51,8 +60,12 @@ def thirds(
     >>> len(train), len(validation), len(test)
     (334, 333, 333)
     """
-    rng = np.random.default_rng(seed)
     n_records = len(dataset)
+    if by_id and dataset.ids is not None and dataset.ids.duplicated().any():
+        if by_query:
+            raise IfairError("a split is either by id or by query")
+        return _split_by_id(dataset, dataset.ids, seed, stratify)
+    rng = np.random.default_rng(seed)
     if by_query:
         if stratify is not False:
             raise IfairError("a split is either stratified or by query")
@@ -76,6 +89,18 @@ def thirds(
     else:
         part = _deal(n_records, rng)
     return Thirds(*(np.flatnonzero(part == number) for number in range(3)))
+
+
+def _split_by_id(dataset: Dataset, ids: pd.Series, seed: int, stratify: bool | npt.ArrayLike) -> Thirds:
+    # Somebody without an id is nobody else.
+    names = ids.astype(object).where(ids.notna(), pd.Series([object() for _ in ids], index=ids.index))
+    codes, _ = names.factorize()
+    firsts = np.unique(codes, return_index=True)[1]
+    strata = stratify if isinstance(stratify, bool) else np.asarray(stratify)[firsts]
+    part = np.empty(len(firsts), dtype=np.intp)
+    for number, rows in enumerate(thirds(dataset.take(firsts), seed, stratify=strata)):
+        part[rows] = number
+    return Thirds(*(np.flatnonzero(part[codes] == number) for number in range(3)))
 
 
 def _deal(n_items: int, rng: np.random.Generator) -> Positions:

@@ -222,8 +222,10 @@ def split_dataset(
 ) -> Split:
     """Split at random into thirds and encode; scales and categories are learned on the training part alone.
 
-    Whole queries are split, where there are any; else ``stratify`` keeps the shares of group and outcome alike in all
-    parts. Of the records at these ``rows``, by default all, at most so many are learned from, and kept of the
+    Whole queries are split, where there are any; else people with all the rows of their id, and ``stratify`` keeps the
+    shares of group and outcome alike in all parts.
+
+    Of the records at these ``rows``, by default all, at most so many are learned from, and kept of the
     validation third, and of the test third (whole queries). Who is like whom, the similarity ("paper", "attributes", a
     Similarity, or a mapping of its parameters), is learned on the training part too; "paper": see :class:`Part`, and
     protected columns never count. Categories are ``known`` from a table that has all of them, if there is one.
@@ -231,7 +233,7 @@ def split_dataset(
     kept = np.arange(len(dataset)) if rows is None else np.asarray(rows)
     people = dataset if rows is None else dataset.take(kept)
     by_query = people.query is not None
-    parts = thirds(people, seed, by_query=by_query, stratify=stratify and not by_query)
+    parts = thirds(people, seed, by_query=by_query, by_id=not by_query, stratify=stratify and not by_query)
     train = parts.train
     if most_training is not None and len(train) > most_training:
         train = np.sort(np.random.default_rng([seed, 431]).permutation(train)[:most_training])

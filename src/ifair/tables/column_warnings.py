@@ -1,5 +1,6 @@
 """What is said about columns that hardly describe people, by their roles; what no encoder could read."""
 
+import math
 from collections.abc import Collection, Iterable
 
 import numpy as np
@@ -143,6 +144,7 @@ def warn_of_copies(
         codes = pd.factorize(frame[column])[0]
         for told, (values, others) in told_by.items():
             found = _tell_how(frame[column], codes, values, others)
+            found = found or (_nearly_tell(frame[column], codes, others) if told == target else None)
             if found is None:
                 continue
             if told == target:
@@ -186,6 +188,66 @@ def _tell_how(column: pd.Series, codes: Codes, told: pd.Series, others: Codes) -
     if outside < FEWEST_TELLING or wrong > (1 - TELLS) * n or wrong > (1 - TELLS_OF_OTHERS) * outside:
         return None
     return f"of {'all ' if not wrong else f'{n - wrong:,} of '}{n:,} people{' who have both' * (n < len(told))}"
+
+
+NEARLY_TELLS = 0.95
+"""Area under the curve of a column by itself from which it hardly was known before the outcome."""
+
+
+def _nearly_tell(column: pd.Series, codes: Codes, others: Codes) -> str | None:
+    """How well a column alone ranks people by an outcome of two values, in words, where that is hardly to be believed.
+
+    By its numbers where it has many, else by the share of the outcome among those who have a value.
+    """
+    some = np.flatnonzero((codes >= 0) & (others >= 0))
+    if len(some) < 0.5 * len(column):
+        return None
+    some = some[:: max(1, len(some) // ENOUGH)]
+    codes, positive = codes[some], others[some] == others.max()
+    n_positive, n_others = int(positive.sum()), int((~positive).sum())
+    if others.max() != 1 or min(n_positive, n_others) < FEWEST_TELLING:
+        return None
+    sizes = np.bincount(codes)
+    if FEWEST_TELLING * np.count_nonzero(sizes) <= len(some):
+        scores = (np.bincount(codes, positive) / np.maximum(sizes, 1))[codes]
+    elif is_numeric_dtype(column) and not is_bool_dtype(column):
+        scores = column.to_numpy(dtype=np.float64)[some]
+    else:
+        return None
+    ranks = pd.Series(scores).rank().to_numpy()
+    area = (float(ranks[positive].mean()) - 0.5 * (n_positive + 1)) / n_others
+    area = max(area, 1.0 - area)
+    return f"nearly by itself (AUC {area:.3f})" if area >= NEARLY_TELLS else None
+
+
+MANY_COPIES = 0.01
+"""Share of rows that are copies from which they deserve a word."""
+BY_CHANCE = 10.0
+"""So many times as many copies may there be by chance as if columns had nothing to do with each other."""
+
+
+def warn_of_repeats(frame: pd.DataFrame, id_column: str | None) -> list[str]:
+    """A sentence about people who may be in several rows: by their id or, without one, by rows that are copies."""
+    if id_column is not None:
+        ids = frame[id_column].dropna()
+        repeated = ids[ids.duplicated(keep=False)]
+        if repeated.empty:
+            return []
+        return [
+            f"id column {id_column!r} names {len(repeated):,} rows with {repeated.nunique():,} ids: where people are "
+            "split into parts, all rows of an id are kept in one; nothing else makes one person of them"
+        ]
+    n, copies = len(frame), int(frame.duplicated().sum())
+    if copies < max(MANY_COPIES * n, 2):
+        return []
+    alike = math.prod(float((frame[c].value_counts(dropna=False, normalize=True) ** 2).sum()) for c in frame.columns)
+    if copies <= BY_CHANCE * 0.5 * n * n * alike:
+        return []
+    named = name_setting("id", "COLUMN")
+    return [
+        f"{copies:,} rows are copies of others in every column: if they are the same people, models are judged on "
+        f"people whom they have seen, and look better than they are; drop them, or name people by {named}"
+    ]
 
 
 FEWEST_NUMBERS = 20
