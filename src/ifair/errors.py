@@ -189,6 +189,17 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level + 1)
 
 
+def count_words(count: int, one: str, many: str) -> str:
+    """So many of something, in words that go with the number.
+
+    Examples
+    --------
+    >>> count_words(1, "person has", "people have"), count_words(1500, "person has", "people have")
+    ('1 person has', '1,500 people have')
+    """
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def join_words(words: Sequence[str]) -> str:
     """A list as people write it.
 

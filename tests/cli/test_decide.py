@@ -22,7 +22,7 @@ def consistent(folder):
     path = folder / "consistent.ifair"
     done = do("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 0.1, "-o", path)
     assert "consistent decisions of strength 0.1" in done.stdout
-    assert "newcomers are compared with 120 of them" in done.stdout
+    assert "one by one, people are compared with 120 of them (`ifair.score`, `ifair transform" in done.stdout
     assert "protected columns (sex, age): not looked at" in done.stdout
     return path
 
@@ -67,6 +67,54 @@ def test_the_terminal_tells_the_nearest_peer_and_the_largest_differences_and_the
         # Of the nearest peer, who comes first in the file, the last that are named there differ most.
         named = [re.findall(r"apart in (\w+)", text) for text in (line, peers[0] if peers else "")]
         assert named[0] == named[1][:-4:-1]
+
+
+def test_compared_with_the_training_people_a_person_gets_one_score_alone_in_any_part_and_in_any_order(
+    applicants, consistent, tmp_path
+):
+    found = {}
+    parts = {"all": applicants, "one": applicants[5:6], "some": applicants[3:40][::-1]}
+    for name, part in parts.items():
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+        given = ["--model", consistent, "--peers", "training", "-o", tmp_path / f"{name}-out.csv"]
+        facts = ask("decide", tmp_path / f"{name}.csv", *given)
+        assert facts["peers"] == "training"
+        found[name] = pd.read_csv(tmp_path / f"{name}-out.csv", dtype={"person": str}).set_index("person")
+        expected = found["all"].loc[found[name].index]
+        np.testing.assert_allclose(found[name]["score"], expected["score"], rtol=1e-12)
+        pd.testing.assert_series_equal(found[name]["decision"], expected["decision"])
+    model = ifair.load(consistent)
+    scores = model.predict_proba(applicants[list(model.feature_names_in_)])[:, 1]
+    np.testing.assert_allclose(found["all"]["score"], scores, rtol=1e-12)
+    do("transform", consistent, tmp_path / "all.csv", "--decide", "-o", tmp_path / "one_by_one.csv")
+    one_by_one = pd.read_csv(tmp_path / "one_by_one.csv")
+    np.testing.assert_array_equal(found["all"]["decision"], one_by_one["decision"])
+
+
+def test_a_person_alone_is_told_to_be_compared_with_nobody_and_what_compares_them(applicants, consistent, tmp_path):
+    applicants[5:6].to_csv(tmp_path / "one.csv", index=False)
+    given = ["decide", tmp_path / "one.csv", "--model", consistent, "-o", tmp_path / "out.csv"]
+    told = do(*given).stdout
+    assert "1 person has no close peers in the table and keeps the model's own score; 0 are tied" in told
+    assert "decisions depend on who is in the table; --peers training compares them with the 120 training" in told
+    told = do(*given, "--peers", "training", "--force").stdout
+    assert "0 people have no close peers among the 120 training people that the model keeps, and keep" in told
+    assert "--peers" not in told
+
+
+def test_the_training_people_are_asked_for_where_there_are_some_and_for_what_they_can_say(
+    folder, classifier, consistent, equal, tmp_path
+):
+    given = ["--peers", "training", "-o", tmp_path / "out.csv"]
+    for model, more, message in (
+        (classifier, [], "keeps no training people; a model of `ifair fit --consistent` does"),
+        (consistent, ["--n", 9, "--parity", "selection", "--groups", "sex"], "in the table as a whole"),
+        (equal, [], "leave --peers out, or give --parity none"),
+    ):
+        assert message in refuse("decide", folder / "people.csv", "--model", model, *more, *given, code=2)
+    # Without parity a rate is kept, but the threshold it led to asks about nobody else.
+    facts = ask("decide", folder / "people.csv", "--model", equal, "--parity", "none", *given)
+    assert facts["threshold"] == ifair.inspect(equal)["about"]["decision"]["threshold"]
 
 
 def test_groups_of_a_few_people_are_doubted(folder, consistent, tmp_path):

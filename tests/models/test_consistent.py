@@ -244,6 +244,62 @@ def test_with_parity_no_exchange_within_a_group_is_better(model, people):
                 assert value(y) <= best + 1e-9
 
 
+# ---- people compared with the training people ----
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.1, np.inf])
+def test_compared_with_the_training_people_nobodys_score_depends_on_who_else_is_asked_about(
+    model, people, rng, strength
+):
+    model = with_strength(model, strength)
+    everybody = model.decide(people, threshold=0.5, peers="training")
+    np.testing.assert_array_equal(everybody.scores, model.predict_proba(people)[:, 1])
+    np.testing.assert_array_equal(everybody.selected, everybody.scores > 0.5)
+    np.testing.assert_array_equal(everybody.model_scores, model.decide(people, threshold=0.5).model_scores)
+    order = rng.permutation(200)
+    for part in (order, order[:3], order[3:80], order[:1]):
+        some = model.decide(people.iloc[part], threshold=0.5, peers="training")
+        # A product of the linear model may round otherwise for another number of rows.
+        np.testing.assert_allclose(some.scores, everybody.scores[part], rtol=1e-12)
+        np.testing.assert_array_equal(some.selected, everybody.selected[part])
+        np.testing.assert_array_equal(some.peers.indices, everybody.peers.indices[part])
+
+
+@pytest.mark.parametrize("wanted", [{"n": 40}, {"rate": 0.2}])
+def test_compared_with_the_training_people_as_many_are_selected_as_asked_for(model, people, wanted):
+    batch = model.decide(people, **wanted, peers="training")
+    assert batch.selected.sum() == 40
+    assert batch.scores[batch.selected].min() >= batch.scores[~batch.selected].max()
+    best = np.argsort(-batch.model_scores, kind="stable")[:40]
+    np.testing.assert_array_equal(batch.changed, np.flatnonzero(np.isin(np.arange(200), best) != batch.selected))
+
+
+def test_peers_among_the_training_people_are_counted_and_not_described(model, people):
+    strange = people.copy()
+    strange.loc[7, ["experience", "height"]] = 90.0, 400.0
+    batch = model.decide(strange, threshold=0.5, peers="training")
+    own, smoothed = batch.model_scores[7], batch.scores[8]
+    assert f"model score {own:.3f}; no close peers among the training people, so the model" in batch.explain(7)
+    found = f"with {batch.peers.count[8]} close peers among the training people {smoothed:.3f}"
+    assert batch.explain(8).endswith(found)
+    assert len(batch.changed) > 0
+    assert batch.explain_changes()["explanation"].str.contains("the model alone would ").all()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"parity": "selection", "groups": ["a", "b"] * 100}, "parity finds .* or compare with peers='batch'"),
+        ({"query": ["a", "b"] * 100}, "query compares .* or compare with peers='batch'"),
+        ({"peers": "nobody"}, "peers must be one of 'batch', 'training'"),
+    ],
+)
+def test_what_only_a_batch_has_is_refused_of_people_who_are_compared_with_the_training_people(
+    model, people, wanted, message
+):
+    must_raise(IfairError, message, model.decide, people, n=3, **{"peers": "training", **wanted})
+
+
 # ---- newcomers ----
 
 

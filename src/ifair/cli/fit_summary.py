@@ -35,7 +35,7 @@ def describe_training(trained: Any) -> dict[str, Any]:
 def describe_model(about: dict[str, Any]) -> list[str]:
     """What was learned, in lines."""
     data, learned, roles = about["data"], about["training"], about["roles"]
-    lines = [f"{data['records']} people, {len(data['attributes'])} attributes: {about['candidate']['name']}"]
+    lines = [f"{data['records']:,} people, {len(data['attributes'])} attributes: {about['candidate']['name']}"]
     if "weighted_by" in data:
         lines.append(f"people are weighted by {data['weighted_by']!r}")
     if "weights" in learned:
@@ -54,7 +54,10 @@ def describe_model(about: dict[str, Any]) -> list[str]:
         share, strength = about["settings"]["consistent"], about["candidate"]["post"]["strength"]
         lines.append(f"strength {share:g} of the range of {roles['target']!r} is {strength:,.6g} in its units")
     if "reference" in learned:
-        lines.append(f"newcomers are compared with {learned['reference']} of them")
+        lines.append(
+            f"one by one, people are compared with {learned['reference']:,} of them (`ifair.score`, `ifair transform "
+            "--decide`, `ifair decide --peers training`); `ifair decide` compares the people of a table with each other"
+        )
     named = make_printable(", ".join(roles["protected"]))
     if set(roles["protected"]) & set(data["looks_at"]):
         weights = learned.get("weights", {})

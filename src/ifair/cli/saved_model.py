@@ -124,17 +124,19 @@ class Model:
             return (self.score(records) > self.decision["threshold"]).astype(int)
         return self._call(self.pipeline.predict, records)
 
-    def decide_classes(self, records: Any) -> Any:
+    def decide_classes(self, records: Any, peers: str = "batch") -> Any:
         """Of a model of several classes a row per person: the class of all decided together, and the model's own.
 
         With the probability of the class, whether it is another than the model's own, and the probability of every one.
+        With ``peers`` "training", everybody is compared by themselves with the training people.
         """
         import numpy as np
         import pandas as pd
 
         names = np.asarray(self.classes, dtype=object)
         plain = self._call(self._inner.predict_proba, records)
-        together = self._call(self.pipeline.scores, records) if self.consistent else plain
+        ask = self.pipeline.predict_proba if peers == "training" or not self.consistent else self.pipeline.scores
+        together = self._call(ask, records)
         chosen, alone = names[together.argmax(axis=1)], names[plain.argmax(axis=1)]
         found = {"decision": chosen, "score": together.max(axis=1), "model_decision": alone}
         found |= {"changed": (chosen != alone).astype(int)}
@@ -178,6 +180,11 @@ class Model:
         """Refuse to decide by a representation alone."""
         if not self.decides:
             raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
+
+    @property
+    def n_reference(self) -> int:
+        """How many training people it keeps to compare others with."""
+        return len(self.pipeline.reference_scores_) if self.consistent else 0
 
     @property
     def represents(self) -> bool:

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 PARITIES = ("selection", "opportunity")
+PEERS = ("batch", "training")
 PARITY_ROUNDS = 100
 PARITY_TOLERANCE = 1e-9
 
@@ -39,7 +40,8 @@ class BatchDecisions:
     group_thresholds : dict
         With `parity`, what is subtracted from the model's scores of each group before smoothing; else empty.
     gap : float
-        The smoothing objective is at most this share of itself above its minimum.
+        The smoothing objective is at most this share of itself above its minimum; 0 with ``peers="training"``, where
+        every score is exact by itself.
     changed : int array
         Positions of the people about whom the inner model decides otherwise when it selects by the same threshold, or
         as many people, without groups.
@@ -47,7 +49,7 @@ class BatchDecisions:
         Positions of people whose scores cannot be told from the threshold, where some of them are selected and others
         not: of these, the ones with the higher model score came first, then the ones in earlier rows.
     peers : Peers
-        The people most like each.
+        The people most like each, by their positions in the batch; with ``peers="training"`` by those in `reference_`.
     """
 
     selected: Bools
@@ -59,7 +61,7 @@ class BatchDecisions:
     changed: NDArray[np.intp]
     tied: NDArray[np.intp]
     peers: Peers
-    _graph: Any = field(repr=False)
+    _graph: Any = field(repr=False)  # of the batch; None where people are compared with the reference
     _people: pd.DataFrame = field(repr=False)
     _similarity: Similarity = field(repr=False)
 
@@ -72,25 +74,26 @@ class BatchDecisions:
             Position in the batch.
         most : int, default=3
             How many of the people most like them to describe; of a changed decision, those who were decided about as
-            they were.
+            they were. Of the reference only coordinates are kept, so that its people are counted and not described.
         differences : int, optional
             How many of the largest differences to name, and nothing that is the same; by default all of both.
         """
         chosen = bool(self.selected[person])
         verdict = "selected" if chosen else "not selected"
         text = f"{self._label(person)} is {verdict}: model score {self.model_scores[person]:.3f}"
-        near = self._find_alike(person)
         changed = bool(np.isin(person, self.changed))
         alone = f"; the model alone would {'not ' if chosen else ''}have selected them" if changed else ""
+        tied = "; tied at the threshold, where the model's score came first" if person in self.tied else ""
+        if self._graph is None:
+            return f"{text}{self._explain_by_reference(person)}{tied}{alone}"
+        near = self._find_alike(person)
         if len(near) == 0:
             height = f", {self._height(person)}" if self.group_thresholds else ""
             return f"{text}{height}; no close peers, so the model's score stands{alone}"
         same = self.selected[near] == chosen
         text += f", with peers {self._height(person)}"
         text += f"; {int(self.selected[near].sum())} of {len(near)} people like them selected"
-        if person in self.tied:
-            text += "; tied at the threshold, where the model's score came first"
-        text += alone
+        text += tied + alone
         shown = near[same] if changed and same.any() else near
         lines = [f"  {self._label(other)}, {self._describe(person, other, differences)}" for other in shown[:most]]
         return "\n".join([text, *lines])
@@ -115,6 +118,14 @@ class BatchDecisions:
         everybody = self.to_frame().iloc[self.changed]
         reasons = [self.explain(int(person), most) for person in self.changed]
         return everybody[["selected", "score", "model_score"]].assign(explanation=reasons)
+
+    def _explain_by_reference(self, person: int) -> str:
+        """What a score owes to the training people."""
+        count = int(self.peers.count[person])
+        if count == 0:
+            return "; no close peers among the training people, so the model's score stands"
+        peers = "1 close peer" if count == 1 else f"{count} close peers"
+        return f", with {peers} among the training people {self._height(person)}"
 
     def _find_alike(self, person: int) -> NDArray[np.intp]:
         """Whoever the person is compared with: their peers, the nearest first, and then those whose peer they are."""
@@ -143,6 +154,16 @@ class BatchDecisions:
 
     def _label(self, person: int) -> str:
         return f"person {self._people.index[person]}"
+
+
+def check_reference_decisions(parity: str | None, query: Any) -> None:
+    """Refuse what people who are compared with the training people only cannot be asked for."""
+    for name, value, why in (
+        ("parity", parity, "finds the thresholds of groups in the batch as a whole"),
+        ("query", query, "compares people of the batch with each other"),
+    ):
+        if value is not None:
+            raise IfairError(f"{name} {why}: leave it out, or compare with peers='batch'")
 
 
 def check_groups(n_people: int, groups: Any, parity: str | None, *, threshold: float | None, probable: bool) -> None:

@@ -20,7 +20,13 @@ from ifair.encode.table_forms import FEW, detect_form, to_pandas
 from ifair.errors import IfairError, check_choice, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.inputs.partitions import refuse_cluster
-from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
+from ifair.models.batch_decisions import (
+    PEERS,
+    BatchDecisions,
+    check_groups,
+    check_reference_decisions,
+    select_by_group,
+)
 from ifair.models.validation import check_positive_integer, protected_columns
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers, Points
@@ -153,11 +159,14 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         groups: ArrayLike | None = None,
         parity: str | None = None,
         query: Any = None,
+        peers: str = "batch",
     ) -> BatchDecisions:
-        """Decide about a whole batch at once, exactly optimally.
+        """Decide about a whole batch at once, exactly optimally; or about everybody by themselves.
 
         At this `strength`, no other decisions about these people have both a higher expected gain by the inner model's
         scores and less disagreement among people who are alike (with ``penalty="absolute"``, and where nobody is tied).
+        The people of the batch are compared with each other only: who else is in it has a say, and nobody is like the
+        one person of a batch of one. With ``peers="training"`` it has none.
 
         Parameters
         ----------
@@ -171,11 +180,18 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             positive, by a threshold per group. The group is then used in deciding: ask whether that is allowed.
         query : labels of shape (n_people,), optional
             Compare people of the same query only.
+        peers : {"batch", "training"}, default="batch"
+            With whom people are compared: with each other, or everybody by themselves with the training people that the
+            model keeps (`reference_`). Scores are then those of `predict_proba` or `predict`, and decisions by a
+            threshold do not depend on who else is in the batch. Without `parity` and `query`.
 
         Returns
         -------
         BatchDecisions
         """
+        check_choice("peers", peers, PEERS)
+        if peers == "training":
+            check_reference_decisions(parity, query)
         people, model_scores = self._read(X)
         if model_scores.ndim == 2:
             raise IfairError(
@@ -183,7 +199,9 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
                 "classes: use scores, or a model of two classes"
             )
         check_groups(len(people), groups, parity, threshold=threshold, probable=self._method == "predict_proba")
-        peers, graph = self._compare(people, query)
+        if peers == "training":
+            return self._decide_by_reference(people, model_scores, threshold=threshold, rate=rate, n=n)
+        near, graph = self._compare(people, query)
         thresholds: dict[Any, float] = {}
         # Who would have been selected without peers and groups.
         alone = select(model_scores, threshold=threshold, rate=rate, n=n)
@@ -217,8 +235,31 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             gap=smoothing.relative_gap,
             changed=np.flatnonzero(chosen != alone.chosen),
             tied=np.flatnonzero(tied),
-            peers=peers,
+            peers=near,
             _graph=graph,
+            _people=people,
+            _similarity=self.similarity_,
+        )
+
+    def _decide_by_reference(
+        self, people: pd.DataFrame, model_scores: Floats, *, threshold: float | None, **places: Any
+    ) -> BatchDecisions:
+        """Decisions about people who are each compared with the reference."""
+        near = self.similarity_.neighbours(people, self.reference_)
+        scores = self._smooth_towards(near, model_scores)
+        found = select(scores, threshold=threshold, priority=model_scores, **places)
+        alone = select(model_scores, threshold=threshold, **places)
+        return BatchDecisions(
+            selected=found.chosen,
+            scores=scores,
+            model_scores=model_scores,
+            threshold=found.threshold,
+            group_thresholds={},
+            gap=0.0,
+            changed=np.flatnonzero(found.chosen != alone.chosen),
+            tied=np.flatnonzero(found.tied & (threshold is None)),
+            peers=near,
+            _graph=None,
             _people=people,
             _similarity=self.similarity_,
         )
@@ -233,7 +274,12 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             return model_scores
         # For a few people selecting columns would take longer than the search.
         people = frame if len(frame) <= FEW else self._take_comparable(frame)
-        peers = self.similarity_.neighbours(people, self.reference_)
+        return self._smooth_towards(self.similarity_.neighbours(people, self.reference_), model_scores)
+
+    def _smooth_towards(self, peers: Peers, model_scores: Floats) -> Floats:
+        """Scores of people one at a time, each smoothed towards their peers in the reference."""
+        if self.strength == 0:
+            return model_scores
         within = peers.indices >= 0
 
         def score(plain: Floats, reference: Floats) -> Floats:
