@@ -122,7 +122,7 @@ def test_groups_of_a_few_people_are_doubted(folder, consistent, tmp_path):
     done = do("decide", folder / "people.csv", "--model", consistent, *arguments)
     assert re.match(r"30 of 120 people selected; \d+ decisions differ from the model's own", done.stdout)
     assert re.search(r"Warning: --groups age: of \d+ groups \d+ have fewer than 10 people", done.stderr)
-    assert re.search(r"thresholds: .* and \d+ more\n", done.stdout)
+    assert re.search(r"thresholds of groups, subtracted .* range: .* and \d+ more\n", done.stdout)
 
 
 def test_protected_columns_may_be_missing_and_rows_printed(folder, applicants, consistent, tmp_path):
@@ -199,8 +199,14 @@ def test_groups_are_selected_at_one_rate_when_asked_for_or_as_the_model_was_fitt
 ):
     asked = ["--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", tmp_path / "asked.csv"]
     done = do("decide", folder / "people.csv", "--model", consistent, *asked)
-    assert "thresholds: f " in done.stdout
+    assert "thresholds of groups, subtracted from the model's scores before peers pull" in done.stdout
+    assert re.search(r"differ from the model's own, \d+ of them by thresholds of groups\n", done.stdout)
     found = pd.read_csv(tmp_path / "asked.csv")
+    model = ifair.load(consistent)
+    by_one_threshold = model.scores(applicants[list(model.feature_names_in_)])
+    np.testing.assert_allclose(found["score"], by_one_threshold, atol=2e-3)
+    assert found["score"].between(0, 1).all()
+    assert found.loc[found["above_threshold"] > 1e-6, "decision"].eq(1).all()
     rates = found["decision"].groupby(applicants["sex"]).mean()
     assert abs(rates["f"] - rates["m"]) <= 1 / (applicants["sex"] == "f").sum()
     assert not done.stderr

@@ -226,6 +226,38 @@ def test_parity_equalises_the_rates_of_groups_to_within_one_person(model, people
     assert batch.group_thresholds["female"] < batch.group_thresholds["male"]
 
 
+def test_with_parity_a_column_says_how_far_people_are_above_the_threshold_of_their_group(model, people):
+    groups = people["sex"].to_numpy()
+    plain = model.decide(people, rate=0.3)
+    batch = model.decide(people, rate=0.3, groups=groups, parity="selection")
+    np.testing.assert_array_equal(batch.smoothed, plain.scores)
+    np.testing.assert_array_equal(plain.smoothed, plain.scores)
+    table = batch.to_frame()
+    np.testing.assert_array_equal(table["score"], plain.scores)
+    np.testing.assert_array_equal(table["above_threshold"], batch.scores)
+    assert table.loc[table["selected"], "above_threshold"].min() >= -1e-6
+    assert table.loc[~table["selected"], "above_threshold"].max() <= 1e-6
+    changes = batch.explain_changes()
+    assert list(changes) == ["selected", "score", "above_threshold", "model_score", "explanation"]
+    assert "above_threshold" not in plain.to_frame()
+    assert list(plain.explain_changes()) == ["selected", "score", "model_score", "explanation"]
+
+
+def test_of_changed_decisions_it_is_told_whether_the_threshold_of_the_group_or_the_peers_changed_them(model, people):
+    groups = people["sex"].to_numpy()
+    plain = model.decide(people, rate=0.3)
+    batch = model.decide(people, rate=0.3, groups=groups, parity="selection")
+    by_group = np.isin(batch.changed, batch.changed_by_group)
+    assert 0 < by_group.sum() < len(batch.changed)
+    np.testing.assert_array_equal(by_group, plain.selected[batch.changed] != batch.selected[batch.changed])
+    told = batch.explain_changes()["explanation"].str.contains("the cause is their group's threshold", regex=False)
+    np.testing.assert_array_equal(told, by_group)
+    assert len(plain.changed_by_group) == 0
+    # Without peers it can only be the group.
+    alone = with_strength(model, 0.0).decide(people, rate=0.3, groups=groups, parity="selection")
+    np.testing.assert_array_equal(alone.changed_by_group, alone.changed)
+
+
 def test_with_parity_no_exchange_within_a_group_is_better(model, people):
     groups = people["sex"].to_numpy()
     batch = with_strength(model, 0.05).decide(people, rate=0.3, groups=groups, parity="selection")

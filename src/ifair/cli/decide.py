@@ -78,8 +78,10 @@ def decide(
     model's own score decides. With --peers training, scores depend on nobody else.
 
     Writes a row per person: decision, smoothed score, the model's own score, how many close peers there are, whether
-    the decision differs from the model's own, whether it is a tie, and for changed ones the peers that explain them. A
-    model of more than two classes names one for everybody, with the probability of each, and selects nobody.
+    the decision differs from the model's own, whether it is a tie, and for changed ones the peers that explain them.
+    With --parity, above_threshold says how far they are above the threshold of their group, which decides; score is
+    then smoothed without these thresholds. A model of more than two classes names one for everybody, with the
+    probability of each, and selects nobody.
     By default whoever is above the threshold of the model, or as many as the rate that it was fitted for. Protected
     columns are not looked at and may be missing; --parity uses the groups, and must be asked for. With --peers training
     the threshold of the model comes first, and there is no --parity.
@@ -265,6 +267,7 @@ def _describe_batch(batch: Any, decided: Any, ids: Any) -> dict[str, Any]:
         "selected": int(batch.selected.sum()),
         "threshold": float(batch.threshold) if abs(batch.threshold) < float("inf") else None,
         "group_thresholds": {str(name): float(value) for name, value in batch.group_thresholds.items()},
+        "changed_by_group": len(batch.changed_by_group),
         "gap": float(batch.gap),
         "tied": len(batch.tied),
         "without_close_peers": int((batch.peers.count == 0).sum()),
@@ -295,18 +298,21 @@ def _tell_lonely(facts: dict[str, Any], n_reference: int) -> list[str]:
         + " tied at the threshold"
     ]
     if by_table and lonely and n_reference:
+        other = f"; --peers training compares them with the {n_reference:,} training people that the model keeps"
         lines.append(
-            "people are compared with each other, so that decisions depend on who is in the table; --peers training "
-            f"compares them with the {n_reference:,} training people that the model keeps"
+            "people are compared with each other, so that decisions depend on who is in the table"
+            + ("" if "parity" in facts else other)
         )
     return lines
 
 
 def _format_batch(facts: dict[str, Any], lonely: list[str], explained: list[str]) -> str:
     changes = facts["changes"]
+    by_group = f", {facts['changed_by_group']:,} of them by thresholds of groups" if facts["group_thresholds"] else ""
     lines = [
         f"{facts['selected']:,} of {count_words(facts['people'], 'person', 'people')} selected; "
-        + _count_changes(len(changes)),
+        + _count_changes(len(changes))
+        + by_group,
         *lonely,
     ]
     if "parity" in facts:
@@ -317,7 +323,10 @@ def _format_batch(facts: dict[str, Any], lonely: list[str], explained: list[str]
     if facts["group_thresholds"]:
         told = [f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items()]
         more = len(told) - SHOWN_THRESHOLDS
-        lines.append(f"thresholds: {', '.join(told[:SHOWN_THRESHOLDS])}" + (f" and {more} more" if more > 0 else ""))
+        lines.append(
+            "thresholds of groups, subtracted from the model's scores before peers pull on them, and so perhaps beyond "
+            f"their range: {', '.join(told[:SHOWN_THRESHOLDS])}" + (f" and {more} more" if more > 0 else "")
+        )
     lines += [f"  {make_printable(text)}" for text in explained]
     if len(changes) > SHOWN_CHANGES:
         lines.append(f"  ... and {len(changes) - SHOWN_CHANGES} more, in the table")

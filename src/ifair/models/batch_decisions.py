@@ -32,19 +32,26 @@ class BatchDecisions:
     ----------
     selected : ndarray of bool, shape (n_people,)
     scores : ndarray of shape (n_people,)
-        Smoothed; with `parity` less the threshold of the person's group.
+        What decides. Smoothed; with `parity` smoothed after the threshold of the person's group is subtracted, so that
+        it says how far somebody is above it.
+    smoothed : ndarray of shape (n_people,)
+        Smoothed without thresholds of groups, on the scale of the model: what `scores` would be without `parity`.
     model_scores : ndarray of shape (n_people,)
         What the inner model says.
     threshold : float
         Scores above it are selected.
     group_thresholds : dict
-        With `parity`, what is subtracted from the model's scores of each group before smoothing; else empty.
+        With `parity`, what is subtracted from the model's scores of each group before smoothing; else empty. Peers of
+        other groups pull on what is left, so that a threshold may lie outside the range of the scores.
     gap : float
         The smoothing objective is at most this share of itself above its minimum; 0 with ``peers="training"``, where
         every score is exact by itself.
     changed : int array
         Positions of the people about whom the inner model decides otherwise when it selects by the same threshold, or
         as many people, without groups.
+    changed_by_group : int array
+        Of these, the people whom the thresholds of groups changed: with one threshold for all, the smoothed scores
+        decide as the inner model does. Of the others it was the peers.
     tied : int array
         Positions of people whose scores cannot be told from the threshold, where some of them are selected and others
         not: of these, the ones with the higher model score came first, then the ones in earlier rows.
@@ -54,11 +61,13 @@ class BatchDecisions:
 
     selected: Bools
     scores: Floats
+    smoothed: Floats
     model_scores: Floats
     threshold: float
     group_thresholds: dict[Any, float]
     gap: float
     changed: NDArray[np.intp]
+    changed_by_group: NDArray[np.intp]
     tied: NDArray[np.intp]
     peers: Peers
     _graph: Any = field(repr=False)  # of the batch; None where people are compared with the reference
@@ -74,7 +83,8 @@ class BatchDecisions:
             Position in the batch.
         most : int, default=3
             How many of the people most like them to describe; of a changed decision, those who were decided about as
-            they were. Of the reference only coordinates are kept, so that its people are counted and not described.
+            they were, unless it was their group's threshold that changed it. Of the reference only coordinates are kept,
+            so that its people are counted and not described.
         differences : int, optional
             How many of the largest differences to name, and nothing that is the same; by default all of both.
         """
@@ -83,6 +93,8 @@ class BatchDecisions:
         text = f"{self._label(person)} is {verdict}: model score {self.model_scores[person]:.3f}"
         changed = bool(np.isin(person, self.changed))
         alone = f"; the model alone would {'not ' if chosen else ''}have selected them" if changed else ""
+        by_group = person in self.changed_by_group
+        alone += "; the cause is their group's threshold, and not their peers" if by_group else ""
         tied = "; tied at the threshold, where the model's score came first" if person in self.tied else ""
         if self._graph is None:
             return f"{text}{self._explain_by_reference(person)}{tied}{alone}"
@@ -94,30 +106,33 @@ class BatchDecisions:
         text += f", with peers {self._height(person)}"
         text += f"; {int(self.selected[near].sum())} of {len(near)} people like them selected"
         text += tied + alone
-        shown = near[same] if changed and same.any() else near
+        shown = near[same] if changed and not by_group and same.any() else near
         lines = [f"  {self._label(other)}, {self._describe(person, other, differences)}" for other in shown[:most]]
         return "\n".join([text, *lines])
 
     def to_frame(self) -> pd.DataFrame:
-        """Everybody: selected, both scores, how many close peers, whether the decision changed, whether it is a tie."""
+        """Everybody: selected, both scores, how many close peers, whether the decision changed, whether it is a tie.
+
+        The score is `smoothed`, on the scale of the model. With `parity` something else decides: `above_threshold`, how
+        far they are above the threshold of their group.
+        """
         everyone = np.arange(len(self.selected))
-        return pd.DataFrame(
-            {
-                "selected": self.selected,
-                "score": self.scores,
-                "model_score": self.model_scores,
-                "peers": self.peers.count,
-                "changed": np.isin(everyone, self.changed),
-                "tied": np.isin(everyone, self.tied),
-            },
-            index=self._people.index,
-        )
+        columns = {
+            "selected": self.selected,
+            "score": self.smoothed,
+            **({"above_threshold": self.scores} if self.group_thresholds else {}),
+            "model_score": self.model_scores,
+            "peers": self.peers.count,
+            "changed": np.isin(everyone, self.changed),
+            "tied": np.isin(everyone, self.tied),
+        }
+        return pd.DataFrame(columns, index=self._people.index)
 
     def explain_changes(self, most: int = 3) -> pd.DataFrame:
-        """Everybody whose decision changed: what it is now, both scores, and the explanation."""
+        """Everybody whose decision changed: what it is now, scores as of `to_frame`, and the explanation."""
         everybody = self.to_frame().iloc[self.changed]
         reasons = [self.explain(int(person), most) for person in self.changed]
-        return everybody[["selected", "score", "model_score"]].assign(explanation=reasons)
+        return everybody.drop(columns=["peers", "changed", "tied"]).assign(explanation=reasons)
 
     def _explain_by_reference(self, person: int) -> str:
         """What a score owes to the training people."""

@@ -205,6 +205,12 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         thresholds: dict[Any, float] = {}
         # Who would have been selected without peers and groups.
         alone = select(model_scores, threshold=threshold, rate=rate, n=n)
+        # A minimum cut decides by a threshold, the scores otherwise.
+        smoothing = self._smooth(model_scores, graph, EXACT if threshold is None else self.tol)
+        found = select(
+            smoothing.scores, threshold=threshold, rate=rate, n=n, priority=model_scores, tolerance=smoothing.error
+        )
+        smoothed, by_peers = smoothing.scores, found.chosen
         if parity is not None:
             weights = np.ones(len(people)) if parity == "selection" else model_scores
             chosen, tied, smoothing, thresholds = select_by_group(
@@ -216,24 +222,23 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             )
             height = 0.0
         else:
-            # A minimum cut decides by a threshold, the scores otherwise.
-            smoothing = self._smooth(model_scores, graph, EXACT if threshold is None else self.tol)
-            found = select(
-                smoothing.scores, threshold=threshold, rate=rate, n=n, priority=model_scores, tolerance=smoothing.error
-            )
             chosen, tied, height = found.chosen, found.tied, found.threshold
             if threshold is not None:
                 tied = np.zeros(len(people), dtype=bool)
                 if self.penalty == "absolute":
                     chosen = minimum_cut(model_scores - threshold, graph, self.strength)
+        changed = chosen != alone.chosen
+        by_group = changed & (by_peers == alone.chosen) & (parity is not None)
         return BatchDecisions(
             selected=chosen,
             scores=smoothing.scores,
+            smoothed=smoothed,
             model_scores=model_scores,
             threshold=height,
             group_thresholds=thresholds,
             gap=smoothing.relative_gap,
-            changed=np.flatnonzero(chosen != alone.chosen),
+            changed=np.flatnonzero(changed),
+            changed_by_group=np.flatnonzero(by_group),
             tied=np.flatnonzero(tied),
             peers=near,
             _graph=graph,
@@ -252,11 +257,13 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         return BatchDecisions(
             selected=found.chosen,
             scores=scores,
+            smoothed=scores,
             model_scores=model_scores,
             threshold=found.threshold,
             group_thresholds={},
             gap=0.0,
             changed=np.flatnonzero(found.chosen != alone.chosen),
+            changed_by_group=np.array([], dtype=np.intp),
             tied=np.flatnonzero(found.tied & (threshold is None)),
             peers=near,
             _graph=None,
