@@ -178,6 +178,20 @@ def test_the_explanation_of_a_change_names_the_peers_that_caused_it(model, peopl
         assert not any(name in text for name in ROLES)
 
 
+def test_the_people_like_somebody_are_their_peers_who_are_counted_and_those_whose_peer_they_are(model, people):
+    batch = model.decide(people, n=50)
+    W, more = graph_of(model, people), 0
+    for person, peers in enumerate(batch.to_frame()["peers"]):
+        alike = np.flatnonzero(W[person])
+        own = batch.peers.indices[person]
+        of = len(np.setdiff1d(alike, own[own >= 0]))
+        told = f"; {batch.selected[alike].sum()} of {len(alike)} people like them selected"
+        told += f" ({peers} peer{'s' * (peers > 1)}, and {of} whose peer they are)" if of else ""
+        assert not len(alike) or f"{told};" in f"{batch.explain(person).splitlines()[0]};"
+        more += of > 0
+    assert 0 < more < 200
+
+
 def test_people_without_close_peers_keep_the_models_score_and_copies_of_a_person_get_one(model, people):
     strange = people.copy()
     strange.loc[7, ["experience", "height"]] = 90.0, 400.0

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.errors import IfairError, check_choice
+from ifair.errors import IfairError, check_choice, count_words
 from ifair.graph import Smoothing, select
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers
@@ -83,8 +83,8 @@ class BatchDecisions:
             Position in the batch.
         most : int, default=3
             How many of the people most like them to describe; of a changed decision, those who were decided about as
-            they were, unless it was their group's threshold that changed it. Of the reference only coordinates are kept,
-            so that its people are counted and not described.
+            they were, unless their group's threshold changed it. Of the reference only coordinates are kept: its people
+            are counted and not described.
         differences : int, optional
             How many of the largest differences to name, and nothing that is the same; by default all of both.
         """
@@ -105,6 +105,7 @@ class BatchDecisions:
         same = self.selected[near] == chosen
         text += f", with peers {self._height(person)}"
         text += f"; {int(self.selected[near].sum())} of {len(near)} people like them selected"
+        text += self._count_alike(person)
         text += tied + alone
         shown = near[same] if changed and not by_group and same.any() else near
         lines = [f"  {self._label(other)}, {self._describe(person, other, differences)}" for other in shown[:most]]
@@ -139,7 +140,7 @@ class BatchDecisions:
         count = int(self.peers.count[person])
         if count == 0:
             return "; no close peers among the training people, so the model's score stands"
-        peers = "1 close peer" if count == 1 else f"{count} close peers"
+        peers = count_words(count, "close peer", "close peers")
         return f", with {peers} among the training people {self._height(person)}"
 
     def _find_alike(self, person: int) -> NDArray[np.intp]:
@@ -148,6 +149,12 @@ class BatchDecisions:
         own = own[own >= 0]
         row = self._graph.indices[self._graph.indptr[person] : self._graph.indptr[person + 1]]
         return np.concatenate([own, np.setdiff1d(row, own)]).astype(np.intp)
+
+    def _count_alike(self, person: int) -> str:
+        """How many of the people that somebody is compared with are their peers, where others are among them."""
+        own = int(self.peers.count[person])
+        others = len(self._find_alike(person)) - own
+        return f" ({count_words(own, 'peer', 'peers')}, and {others} whose peer they are)" if others else ""
 
     def _describe(self, person: int, other: int, differences: int | None) -> str:
         verdict = "selected" if self.selected[other] else "not selected"
