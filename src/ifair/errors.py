@@ -200,6 +200,17 @@ def count_words(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
+def format_given(number: float) -> str:
+    """A number as somebody gave it, without the exponent that large ones get.
+
+    Examples
+    --------
+    >>> format_given(71234.0), format_given(0.1), format_given(1234567.5)
+    ('71234', '0.1', '1234567.5')
+    """
+    return f"{number:.15g}"
+
+
 def join_words(words: Sequence[str]) -> str:
     """A list as people write it.
 

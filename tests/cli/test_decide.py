@@ -135,6 +135,11 @@ def test_protected_columns_may_be_missing_and_rows_printed(folder, applicants, c
     pd.testing.assert_series_equal(outputs[0]["decision"], outputs[1]["decision"])
 
 
+def test_a_strength_that_makes_everybody_alike_is_doubted(folder, tmp_path):
+    done = do("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 7, "-o", tmp_path / "m.ifair")
+    assert "Warning: a strength of 7 is more than scores differ, by 1 at most: nearly everybody" in done.stderr
+
+
 def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_target(folder, applicants, tmp_path):
     arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 0.1, "-o", tmp_path / "m.ifair"]
     done = do("fit", folder / "people.csv", *arguments)

@@ -97,6 +97,27 @@ def test_more_strength_means_less_difference_between_like_people(model, people, 
     assert np.all(np.diff(apart) < 0)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "strength", "message"),
+    [
+        (ConsistentClassifier(), 7, "a strength of 7 is more than scores differ, by 1 at most.* begin with .* 0.1"),
+        (ConsistentRegressor(), 200_000, "a strength of 200000 is more than scores differ, by 99000 .* 9900$"),
+    ],
+)
+def test_a_strength_that_makes_everybody_alike_is_doubted_with_the_scale_that_it_is_on(
+    numbers, estimator, strength, message
+):
+    X, y = numbers
+    target = y if isinstance(estimator, ConsistentClassifier) else np.linspace(1000, 100_000, len(X))
+    with pytest.warns(UserWarning, match=message):
+        estimator.set_params(strength=strength).fit(X, target)
+    low, high = np.quantile(estimator.reference_scores_, [0.1, 0.9])
+    assert high - low < 0.001 * np.ptp(target)
+    # Whoever says infinity means it; of a decision function the range is not known.
+    clone(estimator).set_params(strength=np.inf).fit(X, target)
+    ConsistentClassifier(LinearSVC(), strength=7).fit(X, y)
+
+
 # ---- batches ----
 
 

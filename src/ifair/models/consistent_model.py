@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from ifair.core.smooth import PENALTIES
 from ifair.encode.table_forms import FEW, detect_form, to_pandas
-from ifair.errors import IfairError, check_choice, warn_user
+from ifair.errors import IfairError, check_choice, format_given, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.inputs.partitions import refuse_cluster
 from ifair.models.batch_decisions import (
@@ -114,6 +114,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         frame = to_pandas(self, X, reset=True)
         target = self._check_target(y)
         check_consistent_length(frame, target)
+        self._doubt_strength(target)
         self.protected_mask_ = protected_columns(self, X)
         if self.protected_mask_.all():
             raise IfairError(
@@ -434,6 +435,17 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ("prefit",))
 
+    def _doubt_strength(self, target: NDArray[Any]) -> None:
+        """Warn of a strength that makes nearly everybody alike; infinity says that this is meant."""
+        width = self._find_score_width(target)
+        too_much = self.strength > width and not np.isclose(self.strength, width)
+        if self.penalty == "absolute" and too_much and np.isfinite(self.strength):
+            warn_user(
+                f"a strength of {format_given(self.strength)} is more than scores differ, by {format_given(width)} at "
+                "most: nearly everybody will get the same score and the same decision. Strength is in units of the "
+                f"scores; begin with a tenth of what they differ by, {format_given(width / 10)}"
+            )
+
     # ---- what the classifier and the regressor do differently ----
 
     @abstractmethod
@@ -449,6 +461,10 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         target: NDArray[Any] = column_or_1d(y, warn=True)
         assert_all_finite(target, input_name="y")
         return target
+
+    @abstractmethod
+    def _find_score_width(self, target: NDArray[Any]) -> float:
+        """By how much scores can differ, to doubt strengths by; infinity where that is not known."""
 
     @abstractmethod
     def _fold_kind(self, target: NDArray[Any]) -> tuple[Any, int]:
