@@ -211,6 +211,17 @@ def format_given(number: float) -> str:
     return f"{number:.15g}"
 
 
+def format_rounded(number: float) -> str:
+    """A number to four digits, or to the nearest whole one if it is large, which needs no exponent to be read.
+
+    Examples
+    --------
+    >>> format_rounded(0.123456), format_rounded(71234.5678)
+    ('0.1235', '71,235')
+    """
+    return f"{number:,.0f}" if 1e3 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
 def join_words(words: Sequence[str]) -> str:
     """A list as people write it.
 

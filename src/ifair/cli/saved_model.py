@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ifair.cli.terminal_text import tell_warnings, warn
-from ifair.errors import IfairError, name_setting, unknown_name
+from ifair.errors import IfairError, count_words, format_given, format_rounded, name_setting, unknown_name
 
 
 def load_model(path: Path, trusted: tuple[str, ...] = ()) -> Any:
@@ -60,15 +60,21 @@ class Model:
         self.attributes: list[str] = list(self.encoder.attributes_)
         self.decides = not hasattr(steps[-1], "transform")
         self._new: dict[tuple[str, Any], list[int]] = {}
+        self._far: dict[str, Any] = {}
         self._marked: dict[str, Counter[str]] = defaultdict(Counter)
 
     def check_records(self, block: Any, *, strict: bool = False) -> Any:
         """The attributes of a block, typed as in fit, after a check that names column, row and value.
 
         The index of the block counts the rows of the table from 0. Categories that the model never saw are counted for
-        :meth:`warn_of_cells`, or with ``strict`` refused.
+        :meth:`warn_of_cells`, or with ``strict`` refused; numbers far from those that it saw are counted.
         """
-        from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells, list_column_contents
+        from ifair.encode.unexpected_cells import (
+            find_far_numbers,
+            find_new_categories,
+            find_unreadable_cells,
+            list_column_contents,
+        )
         from ifair.tables.cell_types import LONG_CELL, apply_types, mark_missing, show_cell
 
         for name in self.attributes:
@@ -95,7 +101,17 @@ class Model:
                 )
             seen = self._new.setdefault((cell.column, cell.value), [first + cell.row, 0])
             seen[1] += count
+        for far in find_far_numbers(self.encoder, frame):
+            self._count_far(far, first)
         return frame
+
+    def _count_far(self, far: Any, first: int) -> None:
+        """Add a block's far numbers of a column, whose first row is ``first``, to those of the blocks before."""
+        cell = far.furthest._replace(row=first + far.furthest.row)
+        so_far = self._far.get(cell.column)
+        people = far.people + (so_far.people if so_far else 0)
+        furthest = so_far if so_far and so_far.distance >= far.distance else far._replace(furthest=cell)
+        self._far[cell.column] = furthest._replace(people=people)
 
     def represent(self, records: Any) -> Any:
         """The representation of records, a DataFrame of shape (n_records, n_features_out)."""
@@ -196,7 +212,7 @@ class Model:
         return self.decides and hasattr(self.pipeline, "predict_proba")
 
     def warn_of_cells(self) -> None:
-        """Say on standard error which cells were taken as missing, which categories were new, and where."""
+        """Say on standard error which cells were taken as missing, which were new or far from all seen, and where."""
         from ifair.tables.cell_types import describe_missing, show_cell
 
         warn(*describe_missing(self._marked))
@@ -207,6 +223,15 @@ class Model:
             for (column, value), (row, count) in self._new.items()
         )
         warn(*news)
+        for column, far in self._far.items():
+            who = count_words(far.people, "person has a number", "people have numbers")
+            learned = f"mean {format_rounded(far.mean)}, spread {format_rounded(far.spread)}"
+            which = "" if far.people == 1 else "the furthest is "
+            warn(
+                f"column {column!r}: {who} far from those that the model learned from ({learned}): {which}"
+                f"{format_given(far.furthest.value)} in row {far.furthest.row}; what the model says of such people "
+                "is a guess: mend the cell, or empty it if it is no value"
+            )
 
     def _call(self, method: Any, records: Any) -> Any:
         """Call a method of the pipeline; what it refuses is told with the rows."""
