@@ -147,6 +147,16 @@ def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_targ
     assert strength == pytest.approx(0.1 * np.ptp(applicants["rating"]))
     assert "a linear model of 'rating' is trained on the unprotected columns\n" in done.stdout
     assert f"strength 0.1 of the range of 'rating' is {strength:g} in its units" in done.stdout
+    dear = applicants.assign(rating=1_234_567 * applicants["rating"])
+    dear.to_csv(tmp_path / "dear.csv", index=False)
+    limits = ["--threshold", 7123456.5, "--force"]
+    told = do("fit", tmp_path / "dear.csv", *arguments, *limits).stdout
+    assert "selected by `ifair decide` above 7123456.5\n" in told
+    strength = ifair.load(tmp_path / "m.ifair").strength
+    assert f"consistent decisions of strength {strength:,.0f}, linear model" in told
+    assert f" is {strength:.0f} in its units" in told
+    assert "e+" not in told
+    assert "threshold: 7123456.5\n" in do("inspect", tmp_path / "m.ifair").stdout
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
@@ -157,7 +167,7 @@ def test_a_threshold_of_a_predicted_number_is_kept_for_decisions(folder, applica
     limit = float(applicants["rating"].quantile(0.7))
     roles = [*ROLES, "--ignore", "hired", "--target", "rating"]
     done = do("fit", folder / "people.csv", *roles, *consistent, "--threshold", limit, "-o", model)
-    assert f"selected by `ifair decide` above {limit:.4g}" in done.stdout
+    assert f"selected by `ifair decide` above {limit:.15g}" in done.stdout
     do("decide", folder / "people.csv", "--model", model, "-o", out)
     decided = pd.read_csv(out)
     assert 0 < decided["decision"].sum() < len(decided)
@@ -276,6 +286,7 @@ def test_what_cannot_be_decided_by_is_refused_before_learning(folder, tmp_path, 
         (["--n", 3, "--rate", 0.1], 2, "--rate and --n were given: only one of"),
         (["--threshold", 50], 2, "a number from 0 to 1; did you mean 0.5?"),
         (["--threshold", "inf"], 2, "a number from 0 to 1"),
+        (["--threshold", 1234567], 2, "--threshold 1234567: scores are probabilities"),
         (["--n", 3, "--parity", "selection"], 2, "belong together"),
         (["--n", 3, "--groups", "sex"], 2, "belong together"),
         (["--threshold", 0.5, "--parity", "selection", "--groups", "sex"], 2, "give --rate or --n, not --threshold"),
