@@ -95,6 +95,7 @@ def test_a_person_alone_is_told_to_be_compared_with_nobody_and_what_compares_the
     applicants[5:6].to_csv(tmp_path / "one.csv", index=False)
     given = ["decide", tmp_path / "one.csv", "--model", consistent, "-o", tmp_path / "out.csv"]
     told = do(*given).stdout
+    assert re.match(r"[01] of 1 person selected; 0 decisions differ", told)
     assert "1 person has no close peers in the table and keeps the model's own score; 0 are tied" in told
     assert "decisions depend on who is in the table; --peers training compares them with the 120 training" in told
     told = do(*given, "--peers", "training", "--force").stdout
@@ -240,6 +241,14 @@ def test_people_without_a_group_are_one_as_in_an_audit(applicants, equal, tmp_pa
     assert set(json.loads(done.stdout)["group_thresholds"]) == {"(missing)", "f", "m"}
     decided = pd.read_csv(tmp_path / "out.csv")["decision"]
     assert decided[:30].mean() == pytest.approx(decided.mean(), abs=0.04)
+
+
+def test_one_person_is_told_of_in_the_singular(applicants, equal, tmp_path):
+    unknown = applicants.assign(sex=applicants["sex"].astype(object).where(applicants.index >= 1, None))
+    unknown.to_csv(tmp_path / "unknown.csv", index=False)
+    told = do("decide", tmp_path / "unknown.csv", "--model", equal, "-o", tmp_path / "out.csv").stderr
+    assert "--groups sex: 1 person has no value, and is a group of their own" in told
+    assert "--groups sex: of 3 groups 1 has fewer than 10 people, where" in told
 
 
 def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folder, applicants, equal, tmp_path):

@@ -96,6 +96,13 @@ def test_a_new_category_is_told_with_its_row_or_refused(applicants, classifier, 
     assert "row 8: new category 'cook'" in refuse("transform", *arguments, "--strict")
 
 
+def test_one_row_is_told_in_the_singular(applicants, classifier, tmp_path):
+    applicants[5:6].to_csv(tmp_path / "one.csv", index=False)
+    done = do("transform", classifier, tmp_path / "one.csv", "-o", tmp_path / "out.csv")
+    assert "  1 row\n" in done.stderr
+    assert done.stdout.startswith("1 row, ")
+
+
 def test_numbers_far_from_those_learned_from_are_told_once_a_column_with_the_furthest(
     folder, applicants, classifier, tmp_path
 ):

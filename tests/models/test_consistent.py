@@ -561,6 +561,11 @@ def test_settings_that_cannot_work_are_named(numbers, settings, message):
     must_raise(ifair.errors.IfairError, message, ConsistentClassifier(**settings).fit, *numbers)
 
 
+def test_one_class_is_refused_as_it_was_written(numbers):
+    X, _ = numbers
+    must_raise(IfairError, "y holds only one class: 0$", ConsistentClassifier().fit, X, np.zeros(len(X), dtype=int))
+
+
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [

@@ -248,7 +248,7 @@ def read_tuning(path: Path, records: Any) -> Tuning:
     if found["data"]["fingerprint"] != fingerprint_dataset(records):
         about = found["data"]
         raise IfairError(
-            f"{path} was tuned on other records or roles ({about['name']}, {about['records']} people): run `ifair "
+            f"{path} was tuned on other records or roles ({about['name']}, {about['records']:,} people): run `ifair "
             "tune` on this table, or give the roles that it was tuned with"
         )
     return found

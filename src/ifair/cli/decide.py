@@ -230,9 +230,10 @@ def _name_groups(frame: Any, column: str) -> Any:
         groups = pd.Series(name_groups(frame, column), name=column)
     sizes = groups.value_counts()
     if len(sizes) and sizes.iloc[-1] < SMALL_GROUP:
+        small = count_words(int((sizes < SMALL_GROUP).sum()), "has", "have")
         warn(
-            f"--groups {column}: of {len(sizes)} groups {int((sizes < SMALL_GROUP).sum())} have fewer than "
-            f"{SMALL_GROUP} people, where an equal rate means little; make fewer groups of them first"
+            f"--groups {column}: of {count_words(len(sizes), 'group', 'groups')} {small} fewer than {SMALL_GROUP} "
+            "people, where an equal rate means little; make fewer groups of them first"
         )
     return groups.to_numpy()
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ifair.cli.terminal_text import make_printable
-from ifair.errors import format_given, format_rounded
+from ifair.errors import count_words, format_given, format_rounded
 
 TOP_WEIGHTS = 5
 MOST_CLASSES = 6
@@ -36,7 +36,8 @@ def describe_training(trained: Any) -> dict[str, Any]:
 def describe_model(about: dict[str, Any]) -> list[str]:
     """What was learned, in lines."""
     data, learned, roles = about["data"], about["training"], about["roles"]
-    lines = [f"{data['records']:,} people, {len(data['attributes'])} attributes: {about['candidate']['name']}"]
+    size = f"{data['records']:,} people, {count_words(len(data['attributes']), 'attribute', 'attributes')}"
+    lines = [f"{size}: {about['candidate']['name']}"]
     if "weighted_by" in data:
         lines.append(f"people are weighted by {data['weighted_by']!r}")
     if "weights" in learned:

@@ -218,7 +218,7 @@ class Model:
         warn(*describe_missing(self._marked))
         news = (
             f"column {column!r}: category {show_cell(value)} is new to the model "
-            + (f"(row {row})" if count == 1 else f"({count} rows, first in row {row})")
+            + (f"(row {row})" if count == 1 else f"({count:,} rows, first in row {row})")
             + "; such rows count as none of the known categories"
             for (column, value), (row, count) in self._new.items()
         )

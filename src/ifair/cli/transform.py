@@ -100,4 +100,4 @@ def transform(
     if as_json:
         echo_json({"output": str(output), "rows": done, "columns": columns})
     elif not written.prints:
-        click.echo(f"{count_words(done, 'row', 'rows')}, {len(columns)} columns: {output}")
+        click.echo(f"{count_words(done, 'row', 'rows')}, {count_words(len(columns), 'column', 'columns')}: {output}")

@@ -194,7 +194,7 @@ def check_groups(n_people: int, groups: Any, parity: str | None, *, threshold: f
         missing = pd.isna(np.asarray(groups))
         if missing.shape != (n_people,):
             got = repr(groups) if isinstance(groups, str) else f"the shape {missing.shape}"
-            raise IfairError(f"groups must be an array, one group for each of {n_people} people; got {got}")
+            raise IfairError(f"groups must be an array, one group for each of {n_people:,} people; got {got}")
         if missing.any():
             raise IfairError(f"groups has no value for person {int(missing.argmax())}; name a group for it")
     if parity is None:

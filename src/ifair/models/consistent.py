@@ -169,7 +169,9 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         target = super()._check_target(y)
         check_classification_targets(target)
         if len(np.unique(target)) < 2 and not self._prefit:
-            raise IfairError(f"decisions need people of two classes, but y holds only one class: {target[0]!r}")
+            raise IfairError(
+                f"decisions need people of two classes, but y holds only one class: {target[:1].tolist()[0]!r}"
+            )
         return target
 
     def _find_score_width(self, target: NDArray[Any]) -> float:
