@@ -49,8 +49,8 @@ class ModelPath(click.Path):
     "--peers",
     type=click.Choice(["batch", "training"]),
     default="batch",
-    help="Compare the people of TABLE with each other, or everybody by themselves with the training people that a model "
-    "of `ifair fit --consistent` keeps, as `ifair transform --decide` and `ifair.score` do.",
+    help="Compare the people of TABLE with each other, or everybody by themselves with the training people that a "
+    "model of `ifair fit --consistent` keeps, as `ifair transform --decide` and `ifair.score` do.",
 )
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
 @missing_option

@@ -443,7 +443,8 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             warn_user(
                 f"a strength of {format_given(self.strength)} is more than scores differ, by {format_given(width)} at "
                 "most: nearly everybody will get the same score and the same decision. Strength is in units of the "
-                f"scores; begin with a tenth of what they differ by, {format_given(width / 10)}"
+                f"scores; begin with a tenth of what they differ by, {format_given(width / 10)} (`ifair fit "
+                "--consistent 0.1`, which is such a share)"
             )
 
     # ---- what the classifier and the regressor do differently ----
