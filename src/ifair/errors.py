@@ -189,6 +189,39 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level + 1)
 
 
+def count_words(count: int, one: str, many: str) -> str:
+    """So many of something, in words that go with the number.
+
+    Examples
+    --------
+    >>> count_words(1, "person has", "people have"), count_words(1500, "person has", "people have")
+    ('1 person has', '1,500 people have')
+    """
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def format_given(number: float) -> str:
+    """A number as somebody gave it, without the exponent that large ones get.
+
+    Examples
+    --------
+    >>> format_given(71234.0), format_given(0.1), format_given(1234567.5)
+    ('71234', '0.1', '1234567.5')
+    """
+    return f"{number:.15g}"
+
+
+def format_rounded(number: float) -> str:
+    """A number to four digits, or to the nearest whole one if it is large, which needs no exponent to be read.
+
+    Examples
+    --------
+    >>> format_rounded(0.123456), format_rounded(71234.5678)
+    ('0.1235', '71,235')
+    """
+    return f"{number:,.0f}" if 1e3 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
 def join_words(words: Sequence[str]) -> str:
     """A list as people write it.
 

@@ -345,7 +345,7 @@ def select(
         n = math.floor(rate * len(values) + 0.5)
     assert n is not None
     if not isinstance(n, int | np.integer) or not 0 <= n <= len(values):
-        raise IfairError(f"n must be from 0 to the number of people, {len(values)}; got {n}")
+        raise IfairError(f"n must be from 0 to the number of people, {len(values):,}; got {n}")
     descending = np.sort(values)[::-1]
     nobody = np.zeros(len(values), dtype=bool)
     if n == 0:

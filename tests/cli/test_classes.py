@@ -41,11 +41,12 @@ def representation(graded):
     return fit(graded, "fair.ifair", *FAST)
 
 
-def test_consistent_decisions_of_several_classes_are_those_of_the_library(graded, consistent, tmp_path):
-    facts = ask("decide", graded, "--model", consistent, "-o", tmp_path / "out.csv")
+@pytest.mark.parametrize(("peers", "method"), [("batch", "scores"), ("training", "predict_proba")])
+def test_consistent_decisions_of_several_classes_are_those_of_the_library(graded, consistent, tmp_path, peers, method):
+    facts = ask("decide", graded, "--model", consistent, "--peers", peers, "-o", tmp_path / "out.csv")
     found, people = pd.read_csv(tmp_path / "out.csv", dtype={"person": str}), pd.read_csv(graded)
     model = ifair.load(consistent)
-    scores = model.scores(people[list(model.feature_names_in_)])
+    scores = getattr(model, method)(people[list(model.feature_names_in_)])
     alone = model.estimator_.predict(people[list(model.feature_names_in_)])
     assert found["decision"].tolist() == model.classes_[scores.argmax(axis=1)].tolist()
     np.testing.assert_allclose(found[[f"score_{name}" for name in model.classes_]], scores)

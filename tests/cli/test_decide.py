@@ -22,7 +22,7 @@ def consistent(folder):
     path = folder / "consistent.ifair"
     done = do("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 0.1, "-o", path)
     assert "consistent decisions of strength 0.1" in done.stdout
-    assert "newcomers are compared with 120 of them" in done.stdout
+    assert "one by one, people are compared with 120 of them (`ifair.score`, `ifair transform" in done.stdout
     assert "protected columns (sex, age): not looked at" in done.stdout
     return path
 
@@ -69,12 +69,61 @@ def test_the_terminal_tells_the_nearest_peer_and_the_largest_differences_and_the
         assert named[0] == named[1][:-4:-1]
 
 
+def test_compared_with_the_training_people_a_person_gets_one_score_alone_in_any_part_and_in_any_order(
+    applicants, consistent, tmp_path
+):
+    found = {}
+    parts = {"all": applicants, "one": applicants[5:6], "some": applicants[3:40][::-1]}
+    for name, part in parts.items():
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+        given = ["--model", consistent, "--peers", "training", "-o", tmp_path / f"{name}-out.csv"]
+        facts = ask("decide", tmp_path / f"{name}.csv", *given)
+        assert facts["peers"] == "training"
+        found[name] = pd.read_csv(tmp_path / f"{name}-out.csv", dtype={"person": str}).set_index("person")
+        expected = found["all"].loc[found[name].index]
+        np.testing.assert_allclose(found[name]["score"], expected["score"], rtol=1e-12)
+        pd.testing.assert_series_equal(found[name]["decision"], expected["decision"])
+    model = ifair.load(consistent)
+    scores = model.predict_proba(applicants[list(model.feature_names_in_)])[:, 1]
+    np.testing.assert_allclose(found["all"]["score"], scores, rtol=1e-12)
+    do("transform", consistent, tmp_path / "all.csv", "--decide", "-o", tmp_path / "one_by_one.csv")
+    one_by_one = pd.read_csv(tmp_path / "one_by_one.csv")
+    np.testing.assert_array_equal(found["all"]["decision"], one_by_one["decision"])
+
+
+def test_a_person_alone_is_told_to_be_compared_with_nobody_and_what_compares_them(applicants, consistent, tmp_path):
+    applicants[5:6].to_csv(tmp_path / "one.csv", index=False)
+    given = ["decide", tmp_path / "one.csv", "--model", consistent, "-o", tmp_path / "out.csv"]
+    told = do(*given).stdout
+    assert re.match(r"[01] of 1 person selected; 0 decisions differ", told)
+    assert "1 person has no close peers in the table and keeps the model's own score; 0 are tied" in told
+    assert "decisions depend on who is in the table; --peers training compares them with the 120 training" in told
+    told = do(*given, "--peers", "training", "--force").stdout
+    assert "0 people have no close peers among the 120 training people that the model keeps, and keep" in told
+    assert "--peers" not in told
+
+
+def test_the_training_people_are_asked_for_where_there_are_some_and_for_what_they_can_say(
+    folder, classifier, consistent, equal, tmp_path
+):
+    given = ["--peers", "training", "-o", tmp_path / "out.csv"]
+    for model, more, message in (
+        (classifier, [], "keeps no training people; a model of `ifair fit --consistent` does"),
+        (consistent, ["--n", 9, "--parity", "selection", "--groups", "sex"], "in the table as a whole"),
+        (equal, [], "leave --peers out, or give --parity none"),
+    ):
+        assert message in refuse("decide", folder / "people.csv", "--model", model, *more, *given, code=2)
+    # Without parity a rate is kept, but the threshold it led to asks about nobody else.
+    facts = ask("decide", folder / "people.csv", "--model", equal, "--parity", "none", *given)
+    assert facts["threshold"] == ifair.inspect(equal)["about"]["decision"]["threshold"]
+
+
 def test_groups_of_a_few_people_are_doubted(folder, consistent, tmp_path):
     arguments = ["--n", 30, "--parity", "selection", "--groups", "age", "-o", tmp_path / "out.csv"]
     done = do("decide", folder / "people.csv", "--model", consistent, *arguments)
     assert re.match(r"30 of 120 people selected; \d+ decisions differ from the model's own", done.stdout)
     assert re.search(r"Warning: --groups age: of \d+ groups \d+ have fewer than 10 people", done.stderr)
-    assert re.search(r"thresholds: .* and \d+ more\n", done.stdout)
+    assert re.search(r"thresholds of groups, subtracted .* range: .* and \d+ more\n", done.stdout)
 
 
 def test_protected_columns_may_be_missing_and_rows_printed(folder, applicants, consistent, tmp_path):
@@ -87,6 +136,11 @@ def test_protected_columns_may_be_missing_and_rows_printed(folder, applicants, c
     pd.testing.assert_series_equal(outputs[0]["decision"], outputs[1]["decision"])
 
 
+def test_a_strength_that_makes_everybody_alike_is_doubted(folder, tmp_path):
+    done = do("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 7, "-o", tmp_path / "m.ifair")
+    assert "Warning: a strength of 7 is more than scores differ, by 1 at most: nearly everybody" in done.stderr
+
+
 def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_target(folder, applicants, tmp_path):
     arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 0.1, "-o", tmp_path / "m.ifair"]
     done = do("fit", folder / "people.csv", *arguments)
@@ -94,6 +148,16 @@ def test_a_regression_is_decided_by_too_with_a_strength_in_the_units_of_the_targ
     assert strength == pytest.approx(0.1 * np.ptp(applicants["rating"]))
     assert "a linear model of 'rating' is trained on the unprotected columns\n" in done.stdout
     assert f"strength 0.1 of the range of 'rating' is {strength:g} in its units" in done.stdout
+    dear = applicants.assign(rating=1_234_567 * applicants["rating"])
+    dear.to_csv(tmp_path / "dear.csv", index=False)
+    limits = ["--threshold", 7123456.5, "--force"]
+    told = do("fit", tmp_path / "dear.csv", *arguments, *limits).stdout
+    assert "selected by `ifair decide` above 7123456.5\n" in told
+    strength = ifair.load(tmp_path / "m.ifair").strength
+    assert f"consistent decisions of strength {strength:,.0f}, linear model" in told
+    assert f" is {strength:.0f} in its units" in told
+    assert "e+" not in told
+    assert "threshold: 7123456.5\n" in do("inspect", tmp_path / "m.ifair").stdout
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
@@ -104,7 +168,7 @@ def test_a_threshold_of_a_predicted_number_is_kept_for_decisions(folder, applica
     limit = float(applicants["rating"].quantile(0.7))
     roles = [*ROLES, "--ignore", "hired", "--target", "rating"]
     done = do("fit", folder / "people.csv", *roles, *consistent, "--threshold", limit, "-o", model)
-    assert f"selected by `ifair decide` above {limit:.4g}" in done.stdout
+    assert f"selected by `ifair decide` above {limit:.15g}" in done.stdout
     do("decide", folder / "people.csv", "--model", model, "-o", out)
     decided = pd.read_csv(out)
     assert 0 < decided["decision"].sum() < len(decided)
@@ -151,8 +215,14 @@ def test_groups_are_selected_at_one_rate_when_asked_for_or_as_the_model_was_fitt
 ):
     asked = ["--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", tmp_path / "asked.csv"]
     done = do("decide", folder / "people.csv", "--model", consistent, *asked)
-    assert "thresholds: f " in done.stdout
+    assert "thresholds of groups, subtracted from the model's scores before peers pull" in done.stdout
+    assert re.search(r"differ from the model's own, \d+ of them by thresholds of groups\n", done.stdout)
     found = pd.read_csv(tmp_path / "asked.csv")
+    model = ifair.load(consistent)
+    by_one_threshold = model.scores(applicants[list(model.feature_names_in_)])
+    np.testing.assert_allclose(found["score"], by_one_threshold, atol=2e-3)
+    assert found["score"].between(0, 1).all()
+    assert found.loc[found["above_threshold"] > 1e-6, "decision"].eq(1).all()
     rates = found["decision"].groupby(applicants["sex"]).mean()
     assert abs(rates["f"] - rates["m"]) <= 1 / (applicants["sex"] == "f").sum()
     assert not done.stderr
@@ -171,6 +241,14 @@ def test_people_without_a_group_are_one_as_in_an_audit(applicants, equal, tmp_pa
     assert set(json.loads(done.stdout)["group_thresholds"]) == {"(missing)", "f", "m"}
     decided = pd.read_csv(tmp_path / "out.csv")["decision"]
     assert decided[:30].mean() == pytest.approx(decided.mean(), abs=0.04)
+
+
+def test_one_person_is_told_of_in_the_singular(applicants, equal, tmp_path):
+    unknown = applicants.assign(sex=applicants["sex"].astype(object).where(applicants.index >= 1, None))
+    unknown.to_csv(tmp_path / "unknown.csv", index=False)
+    told = do("decide", tmp_path / "unknown.csv", "--model", equal, "-o", tmp_path / "out.csv").stderr
+    assert "--groups sex: 1 person has no value, and is a group of their own" in told
+    assert "--groups sex: of 3 groups 1 has fewer than 10 people, where" in told
 
 
 def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folder, applicants, equal, tmp_path):
@@ -217,6 +295,7 @@ def test_what_cannot_be_decided_by_is_refused_before_learning(folder, tmp_path, 
         (["--n", 3, "--rate", 0.1], 2, "--rate and --n were given: only one of"),
         (["--threshold", 50], 2, "a number from 0 to 1; did you mean 0.5?"),
         (["--threshold", "inf"], 2, "a number from 0 to 1"),
+        (["--threshold", 1234567], 2, "--threshold 1234567: scores are probabilities"),
         (["--n", 3, "--parity", "selection"], 2, "belong together"),
         (["--n", 3, "--groups", "sex"], 2, "belong together"),
         (["--threshold", 0.5, "--parity", "selection", "--groups", "sex"], 2, "give --rate or --n, not --threshold"),

@@ -92,7 +92,28 @@ def test_a_new_category_is_told_with_its_row_or_refused(applicants, classifier, 
     done = do("transform", *arguments)
     assert "column 'job': category 'pilot' is new to the model (2 rows, first in row 42); such rows" in done.stderr
     assert "column 'job': category 'cook' is new to the model (row 8); such rows" in done.stderr
+    assert " far from those" not in done.stderr
     assert "row 8: new category 'cook'" in refuse("transform", *arguments, "--strict")
+
+
+def test_one_row_is_told_in_the_singular(applicants, classifier, tmp_path):
+    applicants[5:6].to_csv(tmp_path / "one.csv", index=False)
+    done = do("transform", classifier, tmp_path / "one.csv", "-o", tmp_path / "out.csv")
+    assert "  1 row\n" in done.stderr
+    assert done.stdout.startswith("1 row, ")
+
+
+def test_numbers_far_from_those_learned_from_are_told_once_a_column_with_the_furthest(
+    folder, applicants, classifier, tmp_path
+):
+    years = applicants["experience"].where(~applicants.index.isin([41, 80]), 8600.0).where(applicants.index != 7, -1e6)
+    applicants.assign(experience=years).to_csv(tmp_path / "new.csv", index=False)
+    given = ["transform", classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
+    told = do(*given, "--block-rows", 10).stderr
+    assert "column 'experience': 3 people have numbers far from those that the model learned from (mean " in told
+    assert "): the furthest is -1000000 in row 8; what the model says of such people is a guess" in told
+    assert told.count("far from those") == 1
+    assert " far from those" not in do("transform", classifier, folder / "people.csv", *given[3:], "--force").stderr
 
 
 def test_mistakes_are_told_before_any_work(folder, classifier, tmp_path):

@@ -118,6 +118,16 @@ def test_weights_that_are_not_positive_numbers_are_named_by_their_rows(people, v
     assert "must hold positive numbers: row 3 holds 0.0; row 5 is empty; row 7 holds -1.0; and 1 more" in said
 
 
+@pytest.mark.parametrize("word", ["nan", "n/a", "many"])
+def test_a_weight_that_is_no_number_is_refused_as_a_weight(people, word, tmp_path):
+    bad = people["stands_for"].astype(object)
+    bad.iloc[2] = word
+    people.assign(stands_for=bad).to_csv(tmp_path / "people.csv", index=False)
+    said = refuse("fit", tmp_path / "people.csv", *ROLES, "--weight", "stands_for", "-o", tmp_path / "out.ifair")
+    assert f"weight column 'stands_for' must hold positive numbers: row 3 holds {word}. Give everybody one" in said
+    assert "--categorical" not in said
+
+
 def test_a_table_in_python_has_weights_too_and_rankings_have_none(people):
     options = {"target": "hired", "protected": "sex", "ignore": ["person", "rating", "twice"]}
     found = from_table(people, weight="stands_for", **options)

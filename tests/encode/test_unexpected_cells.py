@@ -1,10 +1,17 @@
 """What new records hold that an encoder did not learn."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from ifair import Encoder
-from ifair.encode.unexpected_cells import Cell, find_new_categories, find_unreadable_cells, list_column_contents
+from ifair.encode.unexpected_cells import (
+    Cell,
+    find_far_numbers,
+    find_new_categories,
+    find_unreadable_cells,
+    list_column_contents,
+)
 
 
 @pytest.fixture
@@ -46,3 +53,18 @@ def test_categories_that_were_lumped_are_not_new_and_numbers_have_none():
     jobs, ages = pd.DataFrame({"job": ["clerk"] * 5 + ["nurse"] * 5 + ["pilot"]}), pd.DataFrame({"age": [20, 30]})
     assert find_new_categories(Encoder(min_frequency=2).fit(jobs), jobs) == []
     assert find_new_categories(Encoder().fit(ages), ages) == []
+
+
+@pytest.mark.parametrize("scale", ["unit-variance", "attribute", "numeric"])
+def test_numbers_far_from_those_learned_from_are_counted_with_the_furthest_and_what_was_learned(rng, scale):
+    people = pd.DataFrame(
+        {"age": rng.normal(40, 10, 200), "job": ["clerk", "nurse"] * 100, "home": [True, False] * 100}
+    )
+    encoder = Encoder(scale=scale).fit(people)
+    assert find_far_numbers(encoder, people) == []
+    new = people.head(6).assign(age=[4000.0, 41.0, -9999.0, np.nan, 20.0, 75.0])
+    (far,) = find_far_numbers(encoder, new)
+    assert (far.people, far.furthest) == (2, Cell("age", 2, -9999.0))
+    assert (far.mean, far.spread) == (pytest.approx(40, abs=3), pytest.approx(10, abs=3))
+    assert far.distance == pytest.approx((far.mean + 9999) / far.spread)
+    assert find_far_numbers(Encoder(scale="none").fit(people), new) == []

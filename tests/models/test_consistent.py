@@ -97,6 +97,27 @@ def test_more_strength_means_less_difference_between_like_people(model, people, 
     assert np.all(np.diff(apart) < 0)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "strength", "message"),
+    [
+        (ConsistentClassifier(), 7, "a strength of 7 is more than scores differ, by 1 at most.* begin with .* 0.1"),
+        (ConsistentRegressor(), 200_000, "a strength of 200000 is more than scores differ, by 99000 .* 9900 "),
+    ],
+)
+def test_a_strength_that_makes_everybody_alike_is_doubted_with_the_scale_that_it_is_on(
+    numbers, estimator, strength, message
+):
+    X, y = numbers
+    target = y if isinstance(estimator, ConsistentClassifier) else np.linspace(1000, 100_000, len(X))
+    with pytest.warns(UserWarning, match=message):
+        estimator.set_params(strength=strength).fit(X, target)
+    low, high = np.quantile(estimator.reference_scores_, [0.1, 0.9])
+    assert high - low < 0.001 * np.ptp(target)
+    # Whoever says infinity means it; of a decision function the range is not known.
+    clone(estimator).set_params(strength=np.inf).fit(X, target)
+    ConsistentClassifier(LinearSVC(), strength=7).fit(X, y)
+
+
 # ---- batches ----
 
 
@@ -178,6 +199,20 @@ def test_the_explanation_of_a_change_names_the_peers_that_caused_it(model, peopl
         assert not any(name in text for name in ROLES)
 
 
+def test_the_people_like_somebody_are_their_peers_who_are_counted_and_those_whose_peer_they_are(model, people):
+    batch = model.decide(people, n=50)
+    W, more = graph_of(model, people), 0
+    for person, peers in enumerate(batch.to_frame()["peers"]):
+        alike = np.flatnonzero(W[person])
+        own = batch.peers.indices[person]
+        of = len(np.setdiff1d(alike, own[own >= 0]))
+        told = f"; {batch.selected[alike].sum()} of {len(alike)} people like them selected"
+        told += f" ({peers} peer{'s' * (peers > 1)}, and {of} whose peer they are)" if of else ""
+        assert not len(alike) or f"{told};" in f"{batch.explain(person).splitlines()[0]};"
+        more += of > 0
+    assert 0 < more < 200
+
+
 def test_people_without_close_peers_keep_the_models_score_and_copies_of_a_person_get_one(model, people):
     strange = people.copy()
     strange.loc[7, ["experience", "height"]] = 90.0, 400.0
@@ -226,6 +261,38 @@ def test_parity_equalises_the_rates_of_groups_to_within_one_person(model, people
     assert batch.group_thresholds["female"] < batch.group_thresholds["male"]
 
 
+def test_with_parity_a_column_says_how_far_people_are_above_the_threshold_of_their_group(model, people):
+    groups = people["sex"].to_numpy()
+    plain = model.decide(people, rate=0.3)
+    batch = model.decide(people, rate=0.3, groups=groups, parity="selection")
+    np.testing.assert_array_equal(batch.smoothed, plain.scores)
+    np.testing.assert_array_equal(plain.smoothed, plain.scores)
+    table = batch.to_frame()
+    np.testing.assert_array_equal(table["score"], plain.scores)
+    np.testing.assert_array_equal(table["above_threshold"], batch.scores)
+    assert table.loc[table["selected"], "above_threshold"].min() >= -1e-6
+    assert table.loc[~table["selected"], "above_threshold"].max() <= 1e-6
+    changes = batch.explain_changes()
+    assert list(changes) == ["selected", "score", "above_threshold", "model_score", "explanation"]
+    assert "above_threshold" not in plain.to_frame()
+    assert list(plain.explain_changes()) == ["selected", "score", "model_score", "explanation"]
+
+
+def test_of_changed_decisions_it_is_told_whether_the_threshold_of_the_group_or_the_peers_changed_them(model, people):
+    groups = people["sex"].to_numpy()
+    plain = model.decide(people, rate=0.3)
+    batch = model.decide(people, rate=0.3, groups=groups, parity="selection")
+    by_group = np.isin(batch.changed, batch.changed_by_group)
+    assert 0 < by_group.sum() < len(batch.changed)
+    np.testing.assert_array_equal(by_group, plain.selected[batch.changed] != batch.selected[batch.changed])
+    told = batch.explain_changes()["explanation"].str.contains("the cause is their group's threshold", regex=False)
+    np.testing.assert_array_equal(told, by_group)
+    assert len(plain.changed_by_group) == 0
+    # Without peers it can only be the group.
+    alone = with_strength(model, 0.0).decide(people, rate=0.3, groups=groups, parity="selection")
+    np.testing.assert_array_equal(alone.changed_by_group, alone.changed)
+
+
 def test_with_parity_no_exchange_within_a_group_is_better(model, people):
     groups = people["sex"].to_numpy()
     batch = with_strength(model, 0.05).decide(people, rate=0.3, groups=groups, parity="selection")
@@ -242,6 +309,62 @@ def test_with_parity_no_exchange_within_a_group_is_better(model, people):
                 y = batch.selected.astype(float)
                 y[i], y[j] = 0, 1
                 assert value(y) <= best + 1e-9
+
+
+# ---- people compared with the training people ----
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.1, np.inf])
+def test_compared_with_the_training_people_nobodys_score_depends_on_who_else_is_asked_about(
+    model, people, rng, strength
+):
+    model = with_strength(model, strength)
+    everybody = model.decide(people, threshold=0.5, peers="training")
+    np.testing.assert_array_equal(everybody.scores, model.predict_proba(people)[:, 1])
+    np.testing.assert_array_equal(everybody.selected, everybody.scores > 0.5)
+    np.testing.assert_array_equal(everybody.model_scores, model.decide(people, threshold=0.5).model_scores)
+    order = rng.permutation(200)
+    for part in (order, order[:3], order[3:80], order[:1]):
+        some = model.decide(people.iloc[part], threshold=0.5, peers="training")
+        # A product of the linear model may round otherwise for another number of rows.
+        np.testing.assert_allclose(some.scores, everybody.scores[part], rtol=1e-12)
+        np.testing.assert_array_equal(some.selected, everybody.selected[part])
+        np.testing.assert_array_equal(some.peers.indices, everybody.peers.indices[part])
+
+
+@pytest.mark.parametrize("wanted", [{"n": 40}, {"rate": 0.2}])
+def test_compared_with_the_training_people_as_many_are_selected_as_asked_for(model, people, wanted):
+    batch = model.decide(people, **wanted, peers="training")
+    assert batch.selected.sum() == 40
+    assert batch.scores[batch.selected].min() >= batch.scores[~batch.selected].max()
+    best = np.argsort(-batch.model_scores, kind="stable")[:40]
+    np.testing.assert_array_equal(batch.changed, np.flatnonzero(np.isin(np.arange(200), best) != batch.selected))
+
+
+def test_peers_among_the_training_people_are_counted_and_not_described(model, people):
+    strange = people.copy()
+    strange.loc[7, ["experience", "height"]] = 90.0, 400.0
+    batch = model.decide(strange, threshold=0.5, peers="training")
+    own, smoothed = batch.model_scores[7], batch.scores[8]
+    assert f"model score {own:.3f}; no close peers among the training people, so the model" in batch.explain(7)
+    found = f"with {batch.peers.count[8]} close peers among the training people {smoothed:.3f}"
+    assert batch.explain(8).endswith(found)
+    assert len(batch.changed) > 0
+    assert batch.explain_changes()["explanation"].str.contains("the model alone would ").all()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"parity": "selection", "groups": ["a", "b"] * 100}, "parity finds .* or compare with peers='batch'"),
+        ({"query": ["a", "b"] * 100}, "query compares .* or compare with peers='batch'"),
+        ({"peers": "nobody"}, "peers must be one of 'batch', 'training'"),
+    ],
+)
+def test_what_only_a_batch_has_is_refused_of_people_who_are_compared_with_the_training_people(
+    model, people, wanted, message
+):
+    must_raise(IfairError, message, model.decide, people, n=3, **{"peers": "training", **wanted})
 
 
 # ---- newcomers ----
@@ -436,6 +559,11 @@ def test_another_similarity_is_used_without_what_is_protected(people, hired, kin
 )
 def test_settings_that_cannot_work_are_named(numbers, settings, message):
     must_raise(ifair.errors.IfairError, message, ConsistentClassifier(**settings).fit, *numbers)
+
+
+def test_one_class_is_refused_as_it_was_written(numbers):
+    X, _ = numbers
+    must_raise(IfairError, "y holds only one class: 0$", ConsistentClassifier().fit, X, np.zeros(len(X), dtype=int))
 
 
 @pytest.mark.parametrize(

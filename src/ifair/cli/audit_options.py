@@ -10,7 +10,7 @@ import click
 from ifair.cli.live_progress import StepLines
 from ifair.cli.output import INPUT, jobs_option, join_options
 from ifair.cli.terminal_text import make_printable, warn
-from ifair.errors import IfairError
+from ifair.errors import IfairError, format_given
 from ifair.results import TUNING, Evidence, Tuning, read_results
 
 ROLES = (
@@ -52,8 +52,8 @@ def check_threshold(threshold: float | None, *, probable: bool) -> None:
     if threshold is None or (0 <= threshold <= 1 if probable else isfinite(threshold)):
         return
     what = "scores are probabilities, and a threshold is a number from 0 to 1" if probable else "it must be a number"
-    hint = f"; did you mean {threshold / 100:g}?" if probable and 1 < threshold < 100 else ""
-    raise click.UsageError(f"--threshold {threshold:g}: {what}{hint}")
+    hint = f"; did you mean {format_given(threshold / 100)}?" if probable and 1 < threshold < 100 else ""
+    raise click.UsageError(f"--threshold {format_given(threshold)}: {what}{hint}")
 
 
 def check_threshold_of(people: Any, threshold: float | None) -> None:
@@ -248,7 +248,7 @@ def read_tuning(path: Path, records: Any) -> Tuning:
     if found["data"]["fingerprint"] != fingerprint_dataset(records):
         about = found["data"]
         raise IfairError(
-            f"{path} was tuned on other records or roles ({about['name']}, {about['records']} people): run `ifair "
+            f"{path} was tuned on other records or roles ({about['name']}, {about['records']:,} people): run `ifair "
             "tune` on this table, or give the roles that it was tuned with"
         )
     return found

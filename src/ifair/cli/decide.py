@@ -9,7 +9,7 @@ from ifair.cli.audit_options import check_threshold
 from ifair.cli.extras import needs
 from ifair.cli.output import INPUT, TableOutput, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import make_printable, warn
-from ifair.errors import join_words, unknown_name
+from ifair.errors import count_words, join_words, unknown_name
 
 SHOWN_CHANGES = 5
 SHOWN_PEERS = 1
@@ -45,6 +45,13 @@ class ModelPath(click.Path):
     "default as the model was fitted.",
 )
 @click.option("--groups", metavar="COLUMN", help="The group of each person, for --parity.")
+@click.option(
+    "--peers",
+    type=click.Choice(["batch", "training"]),
+    default="batch",
+    help="Compare the people of TABLE with each other, or everybody by themselves with the training people that a "
+    "model of `ifair fit --consistent` keeps, as `ifair transform --decide` and `ifair.score` do.",
+)
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
 @missing_option
 @trusted_option
@@ -58,6 +65,7 @@ def decide(
     threshold: float | None,
     parity: str | None,
     groups: str | None,
+    peers: str,
     id_: str | None,
     missing: tuple[str, ...],
     trusted: tuple[str, ...],
@@ -66,15 +74,22 @@ def decide(
 ) -> None:
     """Decide about all people in TABLE (CSV or Parquet) at once, as alike as they are.
 
+    The people of TABLE are compared with each other only: decisions depend on who is in it, and of one person alone the
+    model's own score decides. With --peers training, scores depend on nobody else.
+
     Writes a row per person: decision, smoothed score, the model's own score, how many close peers there are, whether
-    the decision differs from the model's own, whether it is a tie, and for changed ones the peers that explain them. A
-    model of more than two classes names one for everybody, with the probability of each, and selects nobody.
+    the decision differs from the model's own, whether it is a tie, and for changed ones the peers that explain them.
+    With --parity, above_threshold says how far they are above the threshold of their group, which decides; score is
+    then smoothed without these thresholds. A model of more than two classes names one for everybody, with the
+    probability of each, and selects nobody.
     By default whoever is above the threshold of the model, or as many as the rate that it was fitted for. Protected
-    columns are not looked at and may be missing; --parity uses the groups, and must be asked for.
+    columns are not looked at and may be missing; --parity uses the groups, and must be asked for. With --peers training
+    the threshold of the model comes first, and there is no --parity.
 
     \b
     ifair decide people.csv --model model.ifair --rate 0.2 -o decisions.csv
     ifair decide people.csv --model model.ifair --n 40 --parity selection --groups sex -o decisions.csv
+    ifair decide new.csv --model model.ifair --peers training -o decisions.csv
     ifair decide people.csv --model model.ifair --threshold 0.5 -o decisions.csv --json | jq .changes
     """
     limits = {"--rate": rate, "--n": n, "--threshold": threshold}
@@ -88,6 +103,8 @@ def decide(
         raise click.UsageError("--parity and --groups COLUMN belong together")
     if parity not in (None, "none") and threshold is not None:
         raise click.UsageError("--parity finds the thresholds itself: give --rate or --n, not --threshold")
+    if parity not in (None, "none") and peers == "training":
+        raise click.UsageError("--parity finds the thresholds of groups in the table as a whole: leave --peers out")
     decisions = TableOutput(table, output, as_json)
     needs("a model file", "skops")
 
@@ -96,6 +113,10 @@ def decide(
 
     refuse_swapped(model, table, ORDER)
     fitted = Model(model, missing, trusted)
+    if peers == "training" and not fitted.consistent:
+        raise click.UsageError(
+            f"--peers training: {model.name} keeps no training people; a model of `ifair fit --consistent` does"
+        )
     if fitted.classes:
         given = {"--rate": rate, "--n": n, "--threshold": threshold, "--parity": parity}
         for flag in [flag for flag, value in given.items() if value is not None]:
@@ -103,7 +124,7 @@ def decide(
                 f"{flag} selects people, and this model names one of {len(fitted.classes)} classes for each: leave it "
                 "out, or fit a model of one class against all others with --positive"
             )
-        _decide_classes(fitted, table, id_, decisions)
+        _decide_classes(fitted, table, id_, peers, decisions)
         return
     check_threshold(threshold, probable=fitted.classifies)
     recorded = parity is None and "parity" in fitted.decision
@@ -114,10 +135,14 @@ def decide(
                 f"the model was fitted to select every group of {groups} at the same rate, which finds the thresholds: "
                 "give --rate or --n, or --parity none"
             )
+        if parity != "none" and peers == "training":
+            raise click.UsageError(
+                f"the model was fitted to select every group of {groups} at the same rate, by thresholds found in the "
+                "table as a whole: leave --peers out, or give --parity none"
+            )
     parity = None if parity == "none" else parity
     if rate is n is threshold is None:
-        rate = fitted.decision.get("rate")
-        threshold = fitted.decision.get("threshold") if rate is None and parity is None else None
+        rate, threshold = _find_default(fitted.decision, parity, peers)
         if rate is threshold is None:
             raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
     why = f" (groups that {model.name} selects at the same rate; --parity none switches that off)" if recorded else ""
@@ -130,29 +155,41 @@ def decide(
         threshold=threshold,
         parity=parity,
         groups=named,
+        peers=peers,
         labels=list(range(1, len(rows) + 1)) if id_ is None else rows[id_].tolist(),
     )
     fitted.warn_of_cells()
     decided = _make_table(batch)
     facts = _describe_batch(batch, decided, None if id_ is None else rows[id_].to_numpy())
+    facts["peers"] = peers
     if parity is not None:
         facts["parity"] = {"kind": parity, "groups": groups, "as_fitted": recorded}
     place = "the table" if decisions.prints else str(decisions.path)
-    decisions.write(
-        _add_id(decided, rows, id_), "Decisions", facts, _format_batch(facts, _shorten(batch, facts, place))
-    )
+    text = _format_batch(facts, _tell_lonely(facts, fitted.n_reference), _shorten(batch, facts, place))
+    decisions.write(_add_id(decided, rows, id_), "Decisions", facts, text)
 
 
-def _decide_classes(fitted: Any, table: Path, id_: str | None, decisions: TableOutput) -> None:
+def _find_default(decision: dict[str, Any], parity: str | None, peers: str) -> tuple[float | None, float | None]:
+    """How many to select by a model: its rate, or else its threshold; the other way round with ``--peers training``.
+
+    A rate is one of all people of the table, and a threshold asks about nobody else.
+    """
+    rate, threshold = decision.get("rate"), decision.get("threshold")
+    if peers == "training" and threshold is not None:
+        return None, threshold
+    return rate, threshold if rate is None and parity is None else None
+
+
+def _decide_classes(fitted: Any, table: Path, id_: str | None, peers: str, decisions: TableOutput) -> None:
     """Write the class of everybody, where there are more than two."""
     rows, id_ = _read_rows(fitted, table, id_)
-    decided = fitted.decide_classes(fitted.check_records(rows))
+    decided = fitted.decide_classes(fitted.check_records(rows), peers)
     fitted.warn_of_cells()
     counts = {name: int((decided["decision"] == name).sum()) for name in fitted.classes}
     changed = int(decided["changed"].sum())
     facts = {"people": len(decided), "classes": counts, "changed": changed}
-    told = ", ".join(f"{make_printable(name)} {count}" for name, count in counts.items())
-    text = f"{len(decided)} people: {told}; {_count_changes(changed)}"
+    told = ", ".join(f"{make_printable(name)} {count:,}" for name, count in counts.items())
+    text = f"{count_words(len(decided), 'person', 'people')}: {told}; {_count_changes(changed)}"
     decisions.write(_add_id(decided, rows, id_), "Decisions", facts, text)
 
 
@@ -188,13 +225,15 @@ def _name_groups(frame: Any, column: str) -> Any:
 
     groups, empty = frame[column], int(frame[column].isna().sum())
     if empty:
-        warn(f"--groups {column}: {empty} people have no value, and are a group of their own")
+        who = count_words(empty, "person has no value, and is", "people have no value, and are")
+        warn(f"--groups {column}: {who} a group of their own")
         groups = pd.Series(name_groups(frame, column), name=column)
     sizes = groups.value_counts()
     if len(sizes) and sizes.iloc[-1] < SMALL_GROUP:
+        small = count_words(int((sizes < SMALL_GROUP).sum()), "has", "have")
         warn(
-            f"--groups {column}: of {len(sizes)} groups {int((sizes < SMALL_GROUP).sum())} have fewer than "
-            f"{SMALL_GROUP} people, where an equal rate means little; make fewer groups of them first"
+            f"--groups {column}: of {count_words(len(sizes), 'group', 'groups')} {small} fewer than {SMALL_GROUP} "
+            "people, where an equal rate means little; make fewer groups of them first"
         )
     return groups.to_numpy()
 
@@ -229,6 +268,7 @@ def _describe_batch(batch: Any, decided: Any, ids: Any) -> dict[str, Any]:
         "selected": int(batch.selected.sum()),
         "threshold": float(batch.threshold) if abs(batch.threshold) < float("inf") else None,
         "group_thresholds": {str(name): float(value) for name, value in batch.group_thresholds.items()},
+        "changed_by_group": len(batch.changed_by_group),
         "gap": float(batch.gap),
         "tied": len(batch.tied),
         "without_close_peers": int((batch.peers.count == 0).sum()),
@@ -245,19 +285,36 @@ def _describe_batch(batch: Any, decided: Any, ids: Any) -> dict[str, Any]:
 
 
 def _count_changes(changed: int) -> str:
-    return (
-        "1 decision differs from the model's own"
-        if changed == 1
-        else f"{changed} decisions differ from the model's own"
-    )
+    return count_words(changed, "decision differs", "decisions differ") + " from the model's own"
 
 
-def _format_batch(facts: dict[str, Any], explained: list[str]) -> str:
-    changes = facts["changes"]
+def _tell_lonely(facts: dict[str, Any], n_reference: int) -> list[str]:
+    """How many people are like nobody, and where to find more people to compare them with, in lines."""
+    lonely, by_table = facts["without_close_peers"], facts["peers"] == "batch"
+    where = "in the table" if by_table else f"among the {n_reference:,} training people that the model keeps,"
     lines = [
-        f"{facts['selected']} of {facts['people']} people selected; {_count_changes(len(changes))}",
-        f"{facts['without_close_peers']} people have no close peers and keep the model's score; {facts['tied']} are "
-        "tied at the threshold",
+        count_words(lonely, "person has", "people have")
+        + f" no close peers {where} and {'keeps' if lonely == 1 else 'keep'} the model's own score; "
+        + count_words(facts["tied"], "is", "are")
+        + " tied at the threshold"
+    ]
+    if by_table and lonely and n_reference:
+        other = f"; --peers training compares them with the {n_reference:,} training people that the model keeps"
+        lines.append(
+            "people are compared with each other, so that decisions depend on who is in the table"
+            + ("" if "parity" in facts else other)
+        )
+    return lines
+
+
+def _format_batch(facts: dict[str, Any], lonely: list[str], explained: list[str]) -> str:
+    changes = facts["changes"]
+    by_group = f", {facts['changed_by_group']:,} of them by thresholds of groups" if facts["group_thresholds"] else ""
+    lines = [
+        f"{facts['selected']:,} of {count_words(facts['people'], 'person', 'people')} selected; "
+        + _count_changes(len(changes))
+        + by_group,
+        *lonely,
     ]
     if "parity" in facts:
         whom = "" if facts["parity"]["kind"] == "selection" else " of those expected to be positive"
@@ -267,7 +324,10 @@ def _format_batch(facts: dict[str, Any], explained: list[str]) -> str:
     if facts["group_thresholds"]:
         told = [f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items()]
         more = len(told) - SHOWN_THRESHOLDS
-        lines.append(f"thresholds: {', '.join(told[:SHOWN_THRESHOLDS])}" + (f" and {more} more" if more > 0 else ""))
+        lines.append(
+            "thresholds of groups, subtracted from the model's scores before peers pull on them, and so perhaps beyond "
+            f"their range: {', '.join(told[:SHOWN_THRESHOLDS])}" + (f" and {more} more" if more > 0 else "")
+        )
     lines += [f"  {make_printable(text)}" for text in explained]
     if len(changes) > SHOWN_CHANGES:
         lines.append(f"  ... and {len(changes) - SHOWN_CHANGES} more, in the table")

@@ -151,7 +151,7 @@ def fit(
     check_threshold(threshold, probable=task == "classification")
     check_model(recipe["candidate"].model, task)
     click.echo(
-        f"{make_printable(table.name)}: {len(learned_from)} people, {people.frame.shape[1]} attributes; learning ...",
+        f"{make_printable(table.name)}: {len(learned_from):,} people, {people.frame.shape[1]} attributes; learning ...",
         err=True,
     )
     if equal is not None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ifair.cli.terminal_text import make_printable
+from ifair.errors import count_words, format_given, format_rounded
 
 TOP_WEIGHTS = 5
 MOST_CLASSES = 6
@@ -35,7 +36,8 @@ def describe_training(trained: Any) -> dict[str, Any]:
 def describe_model(about: dict[str, Any]) -> list[str]:
     """What was learned, in lines."""
     data, learned, roles = about["data"], about["training"], about["roles"]
-    lines = [f"{data['records']} people, {len(data['attributes'])} attributes: {about['candidate']['name']}"]
+    size = f"{data['records']:,} people, {count_words(len(data['attributes']), 'attribute', 'attributes')}"
+    lines = [f"{size}: {about['candidate']['name']}"]
     if "weighted_by" in data:
         lines.append(f"people are weighted by {data['weighted_by']!r}")
     if "weights" in learned:
@@ -51,10 +53,13 @@ def describe_model(about: dict[str, Any]) -> list[str]:
             *(f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]),
         ]
     if "consistent" in about["settings"] and data["outcome"] != "classification":
-        share, strength = about["settings"]["consistent"], about["candidate"]["post"]["strength"]
-        lines.append(f"strength {share:g} of the range of {roles['target']!r} is {strength:,.6g} in its units")
+        share, strength = map(format_given, (about["settings"]["consistent"], about["candidate"]["post"]["strength"]))
+        lines.append(f"strength {share} of the range of {roles['target']!r} is {strength} in its units")
     if "reference" in learned:
-        lines.append(f"newcomers are compared with {learned['reference']} of them")
+        lines.append(
+            f"one by one, people are compared with {learned['reference']:,} of them (`ifair.score`, `ifair transform "
+            "--decide`, `ifair decide --peers training`); `ifair decide` compares the people of a table with each other"
+        )
     named = make_printable(", ".join(roles["protected"]))
     if set(roles["protected"]) & set(data["looks_at"]):
         weights = learned.get("weights", {})
@@ -76,7 +81,11 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
     else:
         said = f"{100 * flips['share']:.1f} % of decisions change"
     above = "positive" if about["data"]["outcome"] == "classification" else "selected by `ifair decide`"
-    limit = "" if decision["threshold"] is None else f", {above} above {decision['threshold']:.4g}"
+    limit = ""
+    if decision["threshold"] is not None:
+        # What a rate led to is no number that anybody gave.
+        show = format_given if decision["rate"] is None else format_rounded
+        limit = f", {above} above {show(decision['threshold'])}"
     if classes := about["data"].get("classes"):
         limit = f", of {len(classes)} classes ({make_printable(', '.join(classes[:MOST_CLASSES]))}" + (
             ")" if len(classes) <= MOST_CLASSES else ", ...)"

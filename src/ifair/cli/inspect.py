@@ -7,6 +7,7 @@ import click
 
 from ifair.cli.output import INPUT, json_option
 from ifair.cli.terminal_text import make_printable
+from ifair.errors import format_given
 from ifair.plain_data import format_json
 
 MOST_LINES = 10
@@ -41,9 +42,14 @@ def _format_lines(value: Any, indent: str = "") -> list[str]:
         if isinstance(part, dict | list) and part and not plain:
             lines += [f"{indent}{make_printable(key)}:", *_format_lines(part, indent + "  ")]
         else:
-            text = f"{part:.6g}" if isinstance(part, float) else str(part)
+            text = _format_number(part) if isinstance(part, float) else str(part)
             text = (", ".join(map(str, part)) or "none") if isinstance(part, list | dict) else text
             lines.append(f"{indent}{make_printable(key)}: {make_printable(text)}")
     if numbers:
         lines.append(f"{indent}... and {len(items) - MOST_LINES} more (--json shows all)")
     return lines
+
+
+def _format_number(number: float) -> str:
+    """To six digits, or as it is if it is large: thresholds and strengths are in units of the user's."""
+    return f"{number:.6g}" if abs(number) < 1e4 else format_given(number)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ifair.cli.terminal_text import tell_warnings, warn
-from ifair.errors import IfairError, name_setting, unknown_name
+from ifair.errors import IfairError, count_words, format_given, format_rounded, name_setting, unknown_name
 
 
 def load_model(path: Path, trusted: tuple[str, ...] = ()) -> Any:
@@ -60,15 +60,21 @@ class Model:
         self.attributes: list[str] = list(self.encoder.attributes_)
         self.decides = not hasattr(steps[-1], "transform")
         self._new: dict[tuple[str, Any], list[int]] = {}
+        self._far: dict[str, Any] = {}
         self._marked: dict[str, Counter[str]] = defaultdict(Counter)
 
     def check_records(self, block: Any, *, strict: bool = False) -> Any:
         """The attributes of a block, typed as in fit, after a check that names column, row and value.
 
         The index of the block counts the rows of the table from 0. Categories that the model never saw are counted for
-        :meth:`warn_of_cells`, or with ``strict`` refused.
+        :meth:`warn_of_cells`, or with ``strict`` refused; numbers far from those that it saw are counted.
         """
-        from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells, list_column_contents
+        from ifair.encode.unexpected_cells import (
+            find_far_numbers,
+            find_new_categories,
+            find_unreadable_cells,
+            list_column_contents,
+        )
         from ifair.tables.cell_types import LONG_CELL, apply_types, mark_missing, show_cell
 
         for name in self.attributes:
@@ -95,7 +101,17 @@ class Model:
                 )
             seen = self._new.setdefault((cell.column, cell.value), [first + cell.row, 0])
             seen[1] += count
+        for far in find_far_numbers(self.encoder, frame):
+            self._count_far(far, first)
         return frame
+
+    def _count_far(self, far: Any, first: int) -> None:
+        """Add a block's far numbers of a column, whose first row is ``first``, to those of the blocks before."""
+        cell = far.furthest._replace(row=first + far.furthest.row)
+        so_far = self._far.get(cell.column)
+        people = far.people + (so_far.people if so_far else 0)
+        furthest = so_far if so_far and so_far.distance >= far.distance else far._replace(furthest=cell)
+        self._far[cell.column] = furthest._replace(people=people)
 
     def represent(self, records: Any) -> Any:
         """The representation of records, a DataFrame of shape (n_records, n_features_out)."""
@@ -124,17 +140,19 @@ class Model:
             return (self.score(records) > self.decision["threshold"]).astype(int)
         return self._call(self.pipeline.predict, records)
 
-    def decide_classes(self, records: Any) -> Any:
+    def decide_classes(self, records: Any, peers: str = "batch") -> Any:
         """Of a model of several classes a row per person: the class of all decided together, and the model's own.
 
         With the probability of the class, whether it is another than the model's own, and the probability of every one.
+        With ``peers`` "training", everybody is compared by themselves with the training people.
         """
         import numpy as np
         import pandas as pd
 
         names = np.asarray(self.classes, dtype=object)
         plain = self._call(self._inner.predict_proba, records)
-        together = self._call(self.pipeline.scores, records) if self.consistent else plain
+        ask = self.pipeline.predict_proba if peers == "training" or not self.consistent else self.pipeline.scores
+        together = self._call(ask, records)
         chosen, alone = names[together.argmax(axis=1)], names[plain.argmax(axis=1)]
         found = {"decision": chosen, "score": together.max(axis=1), "model_decision": alone}
         found |= {"changed": (chosen != alone).astype(int)}
@@ -180,6 +198,11 @@ class Model:
             raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
 
     @property
+    def n_reference(self) -> int:
+        """How many training people it keeps to compare others with."""
+        return len(self.pipeline.reference_scores_) if self.consistent else 0
+
+    @property
     def represents(self) -> bool:
         """Whether it holds a representation, and not decisions on the attributes alone."""
         return not self.consistent or len(self._inner) > 2
@@ -189,17 +212,26 @@ class Model:
         return self.decides and hasattr(self.pipeline, "predict_proba")
 
     def warn_of_cells(self) -> None:
-        """Say on standard error which cells were taken as missing, which categories were new, and where."""
+        """Say on standard error which cells were taken as missing, which were new or far from all seen, and where."""
         from ifair.tables.cell_types import describe_missing, show_cell
 
         warn(*describe_missing(self._marked))
         news = (
             f"column {column!r}: category {show_cell(value)} is new to the model "
-            + (f"(row {row})" if count == 1 else f"({count} rows, first in row {row})")
+            + (f"(row {row})" if count == 1 else f"({count:,} rows, first in row {row})")
             + "; such rows count as none of the known categories"
             for (column, value), (row, count) in self._new.items()
         )
         warn(*news)
+        for column, far in self._far.items():
+            who = count_words(far.people, "person has a number", "people have numbers")
+            learned = f"mean {format_rounded(far.mean)}, spread {format_rounded(far.spread)}"
+            which = "" if far.people == 1 else "the furthest is "
+            warn(
+                f"column {column!r}: {who} far from those that the model learned from ({learned}): {which}"
+                f"{format_given(far.furthest.value)} in row {far.furthest.row}; what the model says of such people "
+                "is a guess: mend the cell, or empty it if it is no value"
+            )
 
     def _call(self, method: Any, records: Any) -> Any:
         """Call a method of the pipeline; what it refuses is told with the rows."""

@@ -8,7 +8,7 @@ import click
 from ifair.cli.extras import needs
 from ifair.cli.output import INPUT, TableOutput, echo_json, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import warn
-from ifair.errors import unknown_name
+from ifair.errors import count_words, unknown_name
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
@@ -40,8 +40,10 @@ def transform(
 
     Rows are read, represented and written in blocks: the table may be larger than memory. The output appears when it
     is complete. With --decide, decision is 1 for the positive outcome and score its probability; of a regression
-    there is a score only. Columns that are carried along and those of the representation keep their names: where one of
-    them is called decision or score, the added column is called ifair_decision or ifair_score.
+    there is a score only. A model of `ifair fit --consistent` then compares everybody by themselves with the training
+    people that it keeps, and `ifair decide` the people of a table with each other. Columns that are carried along and
+    those of the representation keep their names: where one of them is called decision or score, the added column is
+    called ifair_decision or ifair_score.
 
     \b
     ifair transform model.ifair people.csv -o fair.parquet
@@ -91,11 +93,11 @@ def transform(
             parts = [block[carried], pd.DataFrame(added, index=block.index), result]
             writer.write(pd.concat(parts, axis=1).set_axis(columns, axis=1))
             done += len(block)
-            click.echo(f"{start}  {done:,} rows", err=True, nl=not terminal)
+            click.echo(f"{start}  {count_words(done, 'row', 'rows')}", err=True, nl=not terminal)
     if terminal:
         click.echo(err=True)
     fitted.warn_of_cells()
     if as_json:
         echo_json({"output": str(output), "rows": done, "columns": columns})
     elif not written.prints:
-        click.echo(f"{done:,} rows, {len(columns)} columns: {output}")
+        click.echo(f"{count_words(done, 'row', 'rows')}, {count_words(len(columns), 'column', 'columns')}: {output}")

@@ -8,6 +8,9 @@ from pandas.api.types import is_numeric_dtype
 
 from ifair.encode.encoder import Encoder
 
+FAR = 20.0
+"""Spreads from the mean: so far are hardly any of the people learned from, and slips by a factor of ten often are."""
+
 
 class Cell(NamedTuple):
     """A cell that an encoder did not expect: its column, the position of its row, and what it holds."""
@@ -45,6 +48,37 @@ def find_unreadable_cells(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
         if wrong.any():
             row = int(wrong.argmax())
             found.append(Cell(column, row, values.iloc[[row]].tolist()[0]))
+    return found
+
+
+class FarNumbers(NamedTuple):
+    """Numbers of a column that are far from those of `fit`: how many people's, the furthest, and what `fit` saw."""
+
+    people: int
+    furthest: Cell
+    distance: float
+    mean: float
+    spread: float
+
+
+def find_far_numbers(encoder: Encoder, frame: pd.DataFrame) -> list[FarNumbers]:
+    """The columns of numbers that hold some far from all that `fit` is likely to have seen.
+
+    An encoder knows the mean and the spread of what it saw, and not the range; without scaling neither. Arguments as of
+    :func:`find_unreadable_cells`.
+    """
+    if encoder.scale == "none":
+        return []
+    found = []
+    for i, (source, end) in enumerate(zip(encoder._source, encoder._suffixes)):
+        if end or encoder._plan[source].kind != "numeric":
+            continue
+        name, mean, spread = str(encoder.origin_[i]), float(encoder.mean_[i]), float(encoder.scale_[i])
+        values = pd.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        distance = np.nan_to_num(np.abs(values - mean) / spread)
+        if count := int((distance > FAR).sum()):
+            row = int(distance.argmax())
+            found.append(FarNumbers(count, Cell(name, row, float(values[row])), float(distance[row]), mean, spread))
     return found
 
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from ifair.errors import IfairError, suggest_name
+from ifair.errors import IfairError, format_rounded, suggest_name
 from ifair.models.masking import Masked
 from ifair.models.representations import representation
 from ifair.ranking import PairwiseRanker
@@ -126,7 +126,9 @@ class Candidate:
         """For people."""
         parts = [NAMES.get(self.method, self._kind)]
         if self.consistent:
-            strength = f"consistent decisions of strength {(self.post or {})['strength']:.3g}"
+            number = (self.post or {})["strength"]
+            shown = f"{number:.3g}" if number < 1e3 else format_rounded(number)
+            strength = f"consistent decisions of strength {shown}"
             parts = [strength] if self.method == "masked" else [strength, *parts]
         letters = {letter: value for letter, value in self.setting.items() if letter != "variant"}
         if letters.pop("output", None) == "nearest":

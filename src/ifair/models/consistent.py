@@ -40,7 +40,8 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         that begins with :class:`ifair.Encoder`.
     strength : float, default=0.1
         How much alike treatment counts beside the model's scores. 0 changes nothing; infinity gives everybody in a
-        connected component of the graph the same score.
+        connected component of the graph the same score, and so does nearly any number above the range of the scores (1
+        of probabilities), of which `fit` warns.
     protected : as in :class:`ifair.IFair`, default=None
         Columns that neither the estimator nor the comparison of people looks at.
     n_neighbors : int, default=10
@@ -168,8 +169,13 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         target = super()._check_target(y)
         check_classification_targets(target)
         if len(np.unique(target)) < 2 and not self._prefit:
-            raise IfairError(f"decisions need people of two classes, but y holds only one class: {target[0]!r}")
+            raise IfairError(
+                f"decisions need people of two classes, but y holds only one class: {target[:1].tolist()[0]!r}"
+            )
         return target
+
+    def _find_score_width(self, target: NDArray[Any]) -> float:
+        return 1.0 if self._method == "predict_proba" else np.inf
 
     def _fold_kind(self, target: NDArray[Any]) -> tuple[Any, int]:
         return StratifiedKFold, int(np.unique(target, return_counts=True)[1].min())
@@ -220,6 +226,9 @@ class ConsistentRegressor(RegressorMixin, ConsistentModel):
     @property
     def _method(self) -> str:
         return "predict"
+
+    def _find_score_width(self, target: NDArray[Any]) -> float:
+        return float(np.ptp(target)) or np.inf
 
     def _fold_kind(self, target: NDArray[Any]) -> tuple[Any, int]:
         return KFold, len(target)

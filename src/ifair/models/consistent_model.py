@@ -17,10 +17,16 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from ifair.core.smooth import PENALTIES
 from ifair.encode.table_forms import FEW, detect_form, to_pandas
-from ifair.errors import IfairError, check_choice, warn_user
+from ifair.errors import IfairError, check_choice, format_given, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.inputs.partitions import refuse_cluster
-from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
+from ifair.models.batch_decisions import (
+    PEERS,
+    BatchDecisions,
+    check_groups,
+    check_reference_decisions,
+    select_by_group,
+)
 from ifair.models.validation import check_positive_integer, protected_columns
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers, Points
@@ -108,6 +114,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         frame = to_pandas(self, X, reset=True)
         target = self._check_target(y)
         check_consistent_length(frame, target)
+        self._doubt_strength(target)
         self.protected_mask_ = protected_columns(self, X)
         if self.protected_mask_.all():
             raise IfairError(
@@ -153,11 +160,14 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         groups: ArrayLike | None = None,
         parity: str | None = None,
         query: Any = None,
+        peers: str = "batch",
     ) -> BatchDecisions:
-        """Decide about a whole batch at once, exactly optimally.
+        """Decide about a whole batch at once, exactly optimally; or about everybody by themselves.
 
         At this `strength`, no other decisions about these people have both a higher expected gain by the inner model's
         scores and less disagreement among people who are alike (with ``penalty="absolute"``, and where nobody is tied).
+        The people of the batch are compared with each other only: who else is in it has a say, and nobody is like the
+        one person of a batch of one. With ``peers="training"`` it has none.
 
         Parameters
         ----------
@@ -171,11 +181,18 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             positive, by a threshold per group. The group is then used in deciding: ask whether that is allowed.
         query : labels of shape (n_people,), optional
             Compare people of the same query only.
+        peers : {"batch", "training"}, default="batch"
+            With whom people are compared: with each other, or everybody by themselves with the training people that the
+            model keeps (`reference_`). Scores are then those of `predict_proba` or `predict`, and decisions by a
+            threshold do not depend on who else is in the batch. Without `parity` and `query`.
 
         Returns
         -------
         BatchDecisions
         """
+        check_choice("peers", peers, PEERS)
+        if peers == "training":
+            check_reference_decisions(parity, query)
         people, model_scores = self._read(X)
         if model_scores.ndim == 2:
             raise IfairError(
@@ -183,10 +200,18 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
                 "classes: use scores, or a model of two classes"
             )
         check_groups(len(people), groups, parity, threshold=threshold, probable=self._method == "predict_proba")
-        peers, graph = self._compare(people, query)
+        if peers == "training":
+            return self._decide_by_reference(people, model_scores, threshold=threshold, rate=rate, n=n)
+        near, graph = self._compare(people, query)
         thresholds: dict[Any, float] = {}
         # Who would have been selected without peers and groups.
         alone = select(model_scores, threshold=threshold, rate=rate, n=n)
+        # A minimum cut decides by a threshold, the scores otherwise.
+        smoothing = self._smooth(model_scores, graph, EXACT if threshold is None else self.tol)
+        found = select(
+            smoothing.scores, threshold=threshold, rate=rate, n=n, priority=model_scores, tolerance=smoothing.error
+        )
+        smoothed, by_peers = smoothing.scores, found.chosen
         if parity is not None:
             weights = np.ones(len(people)) if parity == "selection" else model_scores
             chosen, tied, smoothing, thresholds = select_by_group(
@@ -198,27 +223,51 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             )
             height = 0.0
         else:
-            # A minimum cut decides by a threshold, the scores otherwise.
-            smoothing = self._smooth(model_scores, graph, EXACT if threshold is None else self.tol)
-            found = select(
-                smoothing.scores, threshold=threshold, rate=rate, n=n, priority=model_scores, tolerance=smoothing.error
-            )
             chosen, tied, height = found.chosen, found.tied, found.threshold
             if threshold is not None:
                 tied = np.zeros(len(people), dtype=bool)
                 if self.penalty == "absolute":
                     chosen = minimum_cut(model_scores - threshold, graph, self.strength)
+        changed = chosen != alone.chosen
+        by_group = changed & (by_peers == alone.chosen) & (parity is not None)
         return BatchDecisions(
             selected=chosen,
             scores=smoothing.scores,
+            smoothed=smoothed,
             model_scores=model_scores,
             threshold=height,
             group_thresholds=thresholds,
             gap=smoothing.relative_gap,
-            changed=np.flatnonzero(chosen != alone.chosen),
+            changed=np.flatnonzero(changed),
+            changed_by_group=np.flatnonzero(by_group),
             tied=np.flatnonzero(tied),
-            peers=peers,
+            peers=near,
             _graph=graph,
+            _people=people,
+            _similarity=self.similarity_,
+        )
+
+    def _decide_by_reference(
+        self, people: pd.DataFrame, model_scores: Floats, *, threshold: float | None, **places: Any
+    ) -> BatchDecisions:
+        """Decisions about people who are each compared with the reference."""
+        near = self.similarity_.neighbours(people, self.reference_)
+        scores = self._smooth_towards(near, model_scores)
+        found = select(scores, threshold=threshold, priority=model_scores, **places)
+        alone = select(model_scores, threshold=threshold, **places)
+        return BatchDecisions(
+            selected=found.chosen,
+            scores=scores,
+            smoothed=scores,
+            model_scores=model_scores,
+            threshold=found.threshold,
+            group_thresholds={},
+            gap=0.0,
+            changed=np.flatnonzero(found.chosen != alone.chosen),
+            changed_by_group=np.array([], dtype=np.intp),
+            tied=np.flatnonzero(found.tied & (threshold is None)),
+            peers=near,
+            _graph=None,
             _people=people,
             _similarity=self.similarity_,
         )
@@ -233,7 +282,12 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             return model_scores
         # For a few people selecting columns would take longer than the search.
         people = frame if len(frame) <= FEW else self._take_comparable(frame)
-        peers = self.similarity_.neighbours(people, self.reference_)
+        return self._smooth_towards(self.similarity_.neighbours(people, self.reference_), model_scores)
+
+    def _smooth_towards(self, peers: Peers, model_scores: Floats) -> Floats:
+        """Scores of people one at a time, each smoothed towards their peers in the reference."""
+        if self.strength == 0:
+            return model_scores
         within = peers.indices >= 0
 
         def score(plain: Floats, reference: Floats) -> Floats:
@@ -381,6 +435,18 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ("prefit",))
 
+    def _doubt_strength(self, target: NDArray[Any]) -> None:
+        """Warn of a strength that makes nearly everybody alike; infinity says that this is meant."""
+        width = self._find_score_width(target)
+        too_much = self.strength > width and not np.isclose(self.strength, width)
+        if self.penalty == "absolute" and too_much and np.isfinite(self.strength):
+            warn_user(
+                f"a strength of {format_given(self.strength)} is more than scores differ, by {format_given(width)} at "
+                "most: nearly everybody will get the same score and the same decision. Strength is in units of the "
+                f"scores; begin with a tenth of what they differ by, {format_given(width / 10)} (`ifair fit "
+                "--consistent 0.1`, which is such a share)"
+            )
+
     # ---- what the classifier and the regressor do differently ----
 
     @abstractmethod
@@ -396,6 +462,10 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         target: NDArray[Any] = column_or_1d(y, warn=True)
         assert_all_finite(target, input_name="y")
         return target
+
+    @abstractmethod
+    def _find_score_width(self, target: NDArray[Any]) -> float:
+        """By how much scores can differ, to doubt strengths by; infinity where that is not known."""
 
     @abstractmethod
     def _fold_kind(self, target: NDArray[Any]) -> tuple[Any, int]:

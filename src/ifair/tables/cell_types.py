@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
 
-from ifair.errors import IfairError, name_setting
+from ifair.errors import IfairError, count_words, name_setting
 
 # A column of which so many cells, or so many different ones, are numbers is a column of numbers with mistakes in it.
 NEARLY_ALL = 0.9
@@ -75,7 +75,7 @@ def warn_of_words(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
 
 
 def _tell_rows(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{text!r} ({count} {'row' if count == 1 else 'rows'})" for text, count in counts.items())
+    return ", ".join(f"{text!r} ({count_words(count, 'row', 'rows')})" for text, count in counts.items())
 
 
 def infer_types(frame: pd.DataFrame, *, text: Collection[str] = (), strict: bool = True) -> pd.DataFrame:

@@ -149,7 +149,8 @@ def check_table(
     """
     besides = besides or {}
     roles = roles.override(ignore=list(dict.fromkeys([*roles.ignore, *besides.values()]))) if besides else roles
-    frame, marked = read_counted_table(table, missing=roles.missing, text=roles.list_texts())
+    weight = [] if roles.weight is None else [roles.weight]
+    frame, marked = read_counted_table(table, missing=roles.missing, text=roles.list_texts(), doubtful=weight)
     if isinstance(table, str | os.PathLike):
         name, source = name or Path(table).name, source or os.fspath(table)
     for use, column in besides.items():
@@ -209,8 +210,8 @@ def check_weight(values: pd.Series) -> pd.Series:
         )
         more = f"; and {len(bad) - NAMED_ROWS} more" if len(bad) > NAMED_ROWS else ""
         raise IfairError(
-            f"weight column {values.name!r} must hold positive numbers: {shown}{more}. Leave out people who count "
-            "nothing"
+            f"weight column {values.name!r} must hold positive numbers: {shown}{more}. Give everybody one, and "
+            "leave out people who count nothing"
         )
     return numbers
 

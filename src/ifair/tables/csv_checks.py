@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-from ifair.errors import IfairError, shorten_error
+from ifair.errors import IfairError, count_words, shorten_error
 
 ENCODING = "utf-8-sig"
 # What reading a file that is no CSV table, or a damaged one, may raise.
@@ -20,6 +20,8 @@ UNREADABLE = (ValueError, OSError, EOFError, OverflowError, zlib.error)
 # Lines that tell one separator from another.
 _LINES = 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_OF_PANDAS = "Error tokenizing data. C error: "
+_QUOTE_CELLS = 'put cells that hold a separator in quotes, as in "a, b"'
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -46,18 +48,27 @@ def check_csv(path: Path) -> None:
     refuse_repeated((name for name in rows[0] if name.strip()), str(path))
 
 
-def refuse_short_lines(path: Path) -> None:
-    """Refuse a file that has rows of fewer fields than its header, with the first of them."""
-    with suppress(csv.Error), _open(path, text=True) as file:
+def refuse_uneven_lines(path: Path) -> None:
+    """Refuse a file that has rows of more or fewer fields than its header, with the first of them."""
+    uneven = _explain_uneven_line(path)
+    if uneven is not None:
+        raise IfairError(uneven)
+
+
+def _explain_uneven_line(path: Path) -> str | None:
+    """The first row that has more or fewer fields than the header, in words; None where there is none to be found."""
+    with suppress(csv.Error, *UNREADABLE), _open(path, text=True) as file:
         lines = csv.reader(file, delimiter=separator_of(path))
         header = next((row for row in lines if _has_content(row)), [])
         for number, row in enumerate((row for row in lines if row), start=1):
-            if len(row) < len(header) and _has_content(row):
-                fields = "field" if len(row) == 1 else "fields"
-                raise IfairError(
-                    f"{path}: row {number} (line {lines.line_num}) has {len(row)} {fields}, the header has "
-                    f"{len(header)}; write empty cells out, with their separators"
+            if len(row) != len(header) and _has_content(row):
+                short = len(row) < len(header)
+                mend = "write empty cells out, with their separators" if short else _QUOTE_CELLS
+                return (
+                    f"{path}: row {number:,} (line {lines.line_num:,}) has {count_words(len(row), 'field', 'fields')}, "
+                    f"the header has {len(header)}; {mend}"
                 )
+    return None
 
 
 def refuse_repeated(names: Iterable[Any], where: str) -> None:
@@ -72,7 +83,9 @@ def refuse_repeated(names: Iterable[Any], where: str) -> None:
 def explain_unreadable(path: Path, error: BaseException) -> IfairError:
     """What to say of a file that could not be read as CSV."""
     if not isinstance(error, UnicodeDecodeError):
-        return IfairError(f"{path} is not a CSV table in UTF-8 ({shorten_error(error)})")
+        why = shorten_error(error).removeprefix(_OF_PANDAS)
+        uneven = _explain_uneven_line(path) if why.startswith("Expected ") else None
+        return IfairError(uneven or f"{path} is not a CSV table ({why})")
     with _open(path) as file:
         start = file.read(2)
     line = None if start in _UTF_16 else _find_line_not_utf8(path)

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ifair.errors import IfairError, check_known, name_setting, unknown_name
+from ifair.errors import IfairError, check_known, format_given, name_setting, unknown_name
 
 _CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign><=|>=|!=|=|<|>)\s*(?P<value>.+)")
 
@@ -73,7 +73,7 @@ def default_group(frame: pd.DataFrame, protected: Iterable[str]) -> NDArray[np.b
         if is_measure(values):
             raise IfairError(
                 f"protected column {column!r} holds numbers: say who is protected, "
-                f"such as {name_setting('group', [f'{column}<{values.median():g}'])}"
+                f"such as {name_setting('group', [f'{column}<{format_given(values.median())}'])}"
             )
         if values.isna().all():
             raise IfairError(f"protected column {column!r} holds no value")

@@ -49,9 +49,12 @@ def read_table(table: Any, *, missing: Collection[str] = (), categorical: Collec
 
 
 def read_counted_table(
-    table: Any, *, missing: Collection[str] = (), text: Collection[str] = ()
+    table: Any, *, missing: Collection[str] = (), text: Collection[str] = (), doubtful: Collection[str] = ()
 ) -> tuple[pd.DataFrame, MissingCounts]:
-    """A table as of :func:`read_table`, and how many cells were taken as missing because of ``missing``."""
+    """A table as of :func:`read_table`, and how many cells were taken as missing because of ``missing``.
+
+    Columns that are ``doubtful`` and nearly all numbers stay text, for the caller to refuse in its own words.
+    """
     is_file = isinstance(table, str | os.PathLike)
     if is_file:
         frame = _read_file(Path(table), text)
@@ -71,7 +74,12 @@ def read_counted_table(
     if frame.empty:
         raise IfairError(f"{where} has no records")
     frame, counts = mark_missing(frame, missing)
-    return (infer_types(frame, text=text) if is_file and not is_parquet(Path(table)) else frame), counts
+    if not is_file or is_parquet(Path(table)):
+        return frame, counts
+    typed = infer_types(frame, text=[*text, *doubtful])
+    for name in frame.columns.intersection(list(doubtful)):
+        typed[name] = infer_types(frame[[name]], strict=False)[name]
+    return typed, counts
 
 
 def read_blocks(path: Path, rows: int = BLOCK_ROWS) -> Iterator[pd.DataFrame]:
@@ -178,10 +186,11 @@ def _refuse_uneven_lines(frame: pd.DataFrame, path: Path) -> bool:
     where the last cell is empty need the file be looked at.
     """
     if not isinstance(frame.index, pd.RangeIndex):
+        csv_checks.refuse_uneven_lines(path)
         raise IfairError(f"{path} has lines with more fields than its header")
     if frame.shape[1] < 2 or not frame.iloc[:, -1].isna().any():
         return False
-    csv_checks.refuse_short_lines(path)
+    csv_checks.refuse_uneven_lines(path)
     return True
 
 
