@@ -395,7 +395,10 @@ class People(TypedDict):
 
 
 class Evidence(TypedDict):
-    """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
+    """What ``ifair audit`` writes, and ``ifair report`` makes a page of.
+
+    ``cautions`` are about the table, and so about every point alike.
+    """
 
     format: Literal["ifair-evidence"]
     version: Literal[3]
@@ -409,6 +412,7 @@ class Evidence(TypedDict):
     left_out: list[LeftOut]
     choices: Choices
     people: People
+    cautions: NotRequired[list[Caution]]
     verdict: NotRequired[Verdict]
     front: NotRequired[list[FrontStep]]
 

@@ -12,6 +12,7 @@ from ifair.audit.cautions import CHANCE, list_cautions
 from ifair.audit.people_view import describe_group, describe_people
 from ifair.audit.points import judge_point, try_candidate
 from ifair.audit.referee import compare_points, draw_front, give_verdicts
+from ifair.audit.table_cautions import list_table_cautions
 from ifair.audit.tuning import (
     SOLVER,
     choose_penalised,
@@ -206,6 +207,8 @@ def evidence(
         "people": describe_people(parts.test, names[parts.test.rows]),
         "front": draw_front(points, measured),
     }
+    if cautions := list_table_cautions(dataset, parts):
+        found_evidence["cautions"] = cautions
     if verdict is not None:
         found_evidence["verdict"] = verdict
     if parity is not None:

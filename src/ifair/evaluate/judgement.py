@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.evaluate.measures import plain_number
+from ifair.evaluate.number_bins import order_labels
 from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import Part, Rows, Split
 from ifair.evaluate.statistics import gap_interval, share_gap_interval
@@ -111,7 +112,7 @@ class Judgement:
 
     def _measure_rates(self, labels: NDArray[Any], counted: NDArray[np.bool_]) -> Rates:
         """Of every group who is in it, of those who are counted, and their mean decision."""
-        members = {label: (labels == label) & counted for label in np.unique(labels)}
+        members = {label: (labels == label) & counted for label in order_labels(labels)}
         return {label: (who, self.draws.average(self.outcome.decisions, who)) for label, who in members.items()}
 
     def _measure_gap(self, rates: Rates) -> Measured | None:

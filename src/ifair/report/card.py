@@ -223,6 +223,7 @@ def _limits(evidence: Evidence, point: Point) -> list[Block]:
         "One random split: intervals cover the choice of people to judge on, not the luck of the split.",
         "The outcomes of the past are taken for the truth; where they are unfair, so is what is called useful here.",
         "Which attributes may count, and how much they make people alike, was decided by whoever chose the columns.",
+        *(one["text"] for one in evidence.get("cautions", [])),
     ]
     told = "What the model sees still tells" if point["family"] in UNREPRESENTED else "The representation still tells"
     told = "Its scores tell" if point["family"] == "existing" else told

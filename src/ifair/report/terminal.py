@@ -1,10 +1,11 @@
 """An audit and a tuning for a terminal."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from ifair.report.blocks import align_rows
 from ifair.report.comparison import describe_judged, measure_text, number_text, tabulate_comparison
-from ifair.results import Choices, Evidence, Parity, Point, Tuning, Verdict, find_measure
+from ifair.results import Choices, Evidence, Parity, Point, Tuning, find_measure
 
 
 def audit_text(evidence: Evidence) -> str:
@@ -24,15 +25,17 @@ def audit_text(evidence: Evidence) -> str:
         lines += [f"  CAUTION: {one['text']}" for one in point.get("cautions", [])]
         lines += [f"  {line}" for line in align_rows(tabulate_comparison(evidence, point)).splitlines()]
     lines += [f"left out: {one['name']} ({one['why']})" for one in evidence["left_out"]]
-    if "verdict" in evidence:
-        lines += ["", verdict_text(evidence["verdict"])]
+    if said := verdict_text(evidence):
+        lines += ["", said]
     return "\n".join(lines)
 
 
-def verdict_text(verdict: Verdict) -> str:
-    """The verdict, what to know besides, and what it is about; evidence of earlier releases has the first alone."""
-    cautions = [f"Caution: {one['text']}" for one in verdict.get("besides", [])]
-    return "\n".join(filter(None, [verdict["sentence"], *cautions, verdict.get("scope")]))
+def verdict_text(evidence: Evidence) -> str:
+    """The verdict, what to know of the table and besides, and what it is about; nothing where there is none of it."""
+    verdict: Mapping[str, Any] = evidence.get("verdict", {})
+    besides = [*evidence.get("cautions", []), *verdict.get("besides", [])]
+    cautions = [f"Caution: {one['text']}" for one in besides]
+    return "\n".join(filter(None, [verdict.get("sentence"), *cautions, verdict.get("scope")]))
 
 
 def tuning_text(tuning: Tuning) -> str:
@@ -71,9 +74,7 @@ def summary_text(evidence: Evidence) -> str:
         align_rows(rows),
         f"Consistency of ranks: how alike the scores of like people are. {explained} if only {changed} does.",
     ]
-    if "verdict" in evidence:
-        parts.append(verdict_text(evidence["verdict"]))
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, [*parts, verdict_text(evidence)]))
 
 
 def _describe_people(evidence: Evidence) -> str:
