@@ -207,7 +207,7 @@ def evidence(
         "people": describe_people(parts.test, names[parts.test.rows]),
         "front": draw_front(points, measured),
     }
-    if cautions := list_table_cautions(dataset, parts):
+    if cautions := list_table_cautions(dataset, parts, parity):
         found_evidence["cautions"] = cautions
     if verdict is not None:
         found_evidence["verdict"] = verdict

@@ -2,17 +2,29 @@
 
 from typing import Any
 
+import numpy as np
+
 from ifair.datasets.dataset import Dataset
-from ifair.evaluate.splits import SHOWN_VALUES, Split, find_unjudged
+from ifair.evaluate.number_bins import order_labels
+from ifair.evaluate.splits import SHOWN_VALUES, Split, find_unjudged, name_groups
 from ifair.results import Caution
 
 UNJUDGED = "groups not judged"
 """The tag of that caution."""
 
 
-def list_table_cautions(dataset: Dataset, parts: Split) -> list[Caution]:
-    """What holds for every point alike."""
+FEW_IN_GROUP = "few people in a group"
+FEWEST = 30
+"""People of a group, in order to find a threshold of its own."""
+
+NAMED_GROUPS = 6
+
+
+def list_table_cautions(dataset: Dataset, parts: Split, parity: tuple[str, str] | None = None) -> list[Caution]:
+    """What holds for every point alike; groups of the column of a parity have thresholds of their own."""
     found = [_describe_unjudged(dataset, name) for name in find_unjudged(dataset, parts.test.encoder.categorical)]
+    if parity is not None:
+        found += _describe_few(parts, parity[1])
     return [{"tag": tag, "text": text} for tag, text in found]
 
 
@@ -22,3 +34,21 @@ def _describe_unjudged(dataset: Dataset, name: str) -> tuple[str, str]:
         f"Groups of “{name}” are not judged: it has {values:,} values that are no measure, and gaps are measured "
         f"between at most {SHOWN_VALUES} groups. No gap shown here is about them; lump its values to have them judged."
     )
+
+
+def _describe_few(parts: Split, column: str) -> list[tuple[str, str]]:
+    """That groups have few of the people by whom their thresholds are found, or nobody, if some have."""
+    known, judged = (name_groups(part.records.frame, column) for part in (parts.validation, parts.test))
+    people = {group: int((known == group).sum()) for group in order_labels(np.r_[known, judged])}
+    few = [f"“{group}” ({n})" for group, n in people.items() if n < FEWEST]
+    if not few:
+        return []
+    more = f" and {len(few) - NAMED_GROUPS} more" if len(few) > NAMED_GROUPS else ""
+    return [
+        (
+            FEW_IN_GROUP,
+            f"Thresholds of the groups of “{column}” are found on the {len(known):,} people of the validation part, "
+            f"and fewer than {FEWEST} of these are in {', '.join(few[:NAMED_GROUPS])}{more}: a threshold of so few "
+            "means little, and what such a group gets from it on other people may be far from the rate aimed at.",
+        )
+    ]

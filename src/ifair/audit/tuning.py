@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from ifair.audit.cautions import CHANCE
+from ifair.audit.table_cautions import list_table_cautions
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, suggest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
@@ -194,6 +195,8 @@ def tune(
     }
     if dataset.weight is not None:
         found["data"]["weighted_by"] = str(dataset.weight.name)
+    if cautions := list_table_cautions(dataset, parts, parity):
+        found["cautions"] = cautions
     if parity is not None:
         found["parity"] = cast(Parity, {"kind": parity[0], "groups": parity[1]})
     return found

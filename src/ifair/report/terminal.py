@@ -5,7 +5,7 @@ from typing import Any
 
 from ifair.report.blocks import align_rows
 from ifair.report.comparison import describe_judged, measure_text, number_text, tabulate_comparison
-from ifair.results import Choices, Evidence, Parity, Point, Tuning, find_measure
+from ifair.results import ENOUGH_PEOPLE, Choices, Evidence, Parity, Point, Tuning, find_measure
 
 
 def audit_text(evidence: Evidence) -> str:
@@ -51,10 +51,12 @@ def tuning_text(tuning: Tuning) -> str:
         rows.append([point["name"], *numbers, names.get(point["id"], "to compare" if point["id"] in known else "")])
     by = tuning["data"].get("weighted_by")
     weighted = "" if by is None else f"; people are weighted by {by!r}"
-    weighted += parity_words(tuning.get("parity"))
+    if (parity := tuning.get("parity")) is not None:
+        weighted += f"; {aim_words(parity)}, found on these very people"
+    cautions = "".join(f"\n\nCaution: {one['text']}" for one in tuning.get("cautions", []))
     return (
         f"The front of {len(tuning['trials'])} settings, on validation people (ranks: how alike the scores of like "
-        f"people are{weighted}):\n\n{align_rows(rows)}"
+        f"people are{weighted}):\n\n{align_rows(rows)}{cautions}"
     )
 
 
@@ -83,18 +85,35 @@ def _describe_people(evidence: Evidence) -> str:
     if "weighted_by" in about:
         once = ", ".join(about.get("counted_once", []))
         weighted = f"; people are weighted by {about['weighted_by']!r}, but count once in: {once}"
+    chosen = next((point for point in evidence["points"] if point["id"] == evidence["choices"].get("balanced")), None)
+    parity = parity_words(evidence, chosen or evidence["points"][0])
     return (
         f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
-        f"{describe_judged(evidence)}{weighted}{parity_words(evidence['settings'].get('parity'))}"
+        f"{describe_judged(evidence)}{weighted}{f'; {parity}' if parity else ''}"
     )
 
 
-def parity_words(parity: Parity | None) -> str:
-    """That groups were given the same rate, where they were; else nothing."""
+def parity_words(evidence: Evidence, point: Point) -> str:
+    """What groups are to get, where they are to get the same rate, and how far a point is from it; else nothing."""
+    parity = evidence["settings"].get("parity")
     if parity is None:
         return ""
+    said = f"{aim_words(parity)}, found on the validation part"
+    if (gap := point.get("parity_gap")) is None:
+        return said
+    whom = "" if parity["kind"] == "selection" else " among those who truly are positive"
+    reached = f"is {measure_text(gap)} with {point.get('label', point['name'])}"
+    if gap["estimate"] is None:
+        reached = "is not known"
+    return (
+        f"{said}; on the test part the largest gap{whom} {reached} (between groups of {ENOUGH_PEOPLE} people or more)"
+    )
+
+
+def aim_words(parity: Parity) -> str:
+    """What thresholds of groups are for."""
     whom = "" if parity["kind"] == "selection" else " of those whom the model expects to be positive"
-    return f"; decisions give every group of {parity['groups']!r} the same rate{whom}, by a threshold per group"
+    return f"thresholds of each group of {parity['groups']!r} aim at the same rate{whom}"
 
 
 def _by_point(choices: Choices) -> dict[str, str]:
