@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ifair.audit import evidence
+from ifair.audit.table_cautions import find_telling
 from ifair.data import from_table
 from ifair.evaluate.splits import find_unjudged, split_table
 from ifair.report import page
@@ -81,3 +82,40 @@ def test_codes_of_categories_are_no_measure_that_could_be_cut_into_bins():
 def test_a_table_of_few_groups_has_no_caution_of_its_own():
     assert "cautions" not in small_evidence()
     assert set(split_table(dataset(), 0).test.partitions) == {"protected group", "sex", "origin", "sex × origin"}
+
+
+@pytest.fixture(scope="module")
+def told():
+    """Applicants with a column that is only filled in after the decision."""
+    frame = applicants()
+    frame["contract"] = np.where(frame["hired"] == 1, "signed", "none")
+    with pytest.warns(UserWarning, match="'contract' tells the target 'hired'"):
+        return audited(frame, ["sex"])
+
+
+def test_a_column_that_tells_the_outcome_is_told_wherever_there_is_a_verdict(told):
+    (caution,) = told["cautions"]
+    assert caution["tag"] == "tells the outcome"
+    assert caution["text"].startswith(
+        "Column 'contract' tells the target 'hired' of all 240 people: if it is not known"
+    )
+    for text in (audit_text(told), summary_text(told), page(told)):
+        assert "tells the target 'hired' of all 240 people" in text.replace("\\u0027", "'")
+    for point in told["points"]:
+        assert caution["text"] in card(told, point["id"])[-1].lines
+
+
+def test_no_verdict_stands_without_saying_which_column_tells_the_outcome(told):
+    said = [point["verdict"]["sentence"] for point in told["points"] if "verdict" in point]
+    assert said
+    assert all("But “contract” tells the outcome nearly alone: unless known before it" in one for one in said)
+    assert not any("tells the outcome" in str(point) for point in small_evidence()["points"])
+
+
+def test_a_column_that_tells_a_score_or_the_place_in_a_ranking_is_told_too():
+    for task in ("regression", "ranking"):
+        frame = applicants()
+        frame["paid"] = frame["rating"] * 2 + 1
+        with pytest.warns(UserWarning, match="'paid' tells the target 'rating'"):
+            people = dataset(task, frame=frame)
+        assert list(find_telling(people)) == ["paid"]

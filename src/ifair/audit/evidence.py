@@ -12,7 +12,7 @@ from ifair.audit.cautions import CHANCE, list_cautions
 from ifair.audit.people_view import describe_group, describe_people
 from ifair.audit.points import judge_point, try_candidate
 from ifair.audit.referee import compare_points, draw_front, give_verdicts
-from ifair.audit.table_cautions import list_table_cautions
+from ifair.audit.table_cautions import find_telling, list_table_cautions
 from ifair.audit.tuning import (
     SOLVER,
     choose_penalised,
@@ -180,7 +180,8 @@ def evidence(
     compare_points(points, measured)
     choices = choose_points(points, parts.task, tuning)
     worth: Utility = {"name": utility, "explained": explained, "chance": CHANCE.get(parts.task)}
-    verdict = give_verdicts(points, choices, worth, dataset.protected)
+    told_by = find_telling(dataset)
+    verdict = give_verdicts(points, choices, worth, dataset.protected, told_by=list(told_by))
     found_evidence: Evidence = {
         "format": "ifair-evidence",
         "version": 3,
@@ -207,7 +208,7 @@ def evidence(
         "people": describe_people(parts.test, names[parts.test.rows]),
         "front": draw_front(points, measured),
     }
-    if cautions := list_table_cautions(dataset, parts, parity):
+    if cautions := list_table_cautions(dataset, parts, told_by, parity):
         found_evidence["cautions"] = cautions
     if verdict is not None:
         found_evidence["verdict"] = verdict

@@ -108,11 +108,16 @@ def _subtract(one: Estimate, other: Estimate) -> Estimate:
 
 
 def give_verdicts(
-    points: Sequence[Point], choices: Choices, utility: Utility, columns: Sequence[str]
+    points: Sequence[Point],
+    choices: Choices,
+    utility: Utility,
+    columns: Sequence[str],
+    *,
+    told_by: Sequence[str] = (),
 ) -> Verdict | None:
     """Give every point that is not itself a reference its verdict, and return that of the choice.
 
-    The columns are the protected ones.
+    The columns are the protected ones. No verdict stands without saying which columns the outcome is ``told_by``.
     """
     references: dict[str, Point] = {p["role"]: p for p in points if p.get("role") in REFERENCES[1:]}
     for point in points:
@@ -125,7 +130,16 @@ def give_verdicts(
         for rule, id_ in choices.items():
             if id_ in named:
                 found["sentence"] += f" The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it."
+    for point in points:
+        if told_by and "verdict" in point:
+            point["verdict"]["sentence"] += _doubt_of_told(told_by)
     return found
+
+
+def _doubt_of_told(columns: Sequence[str]) -> str:
+    """What a verdict is worth where columns tell the outcome by themselves."""
+    named, tell = " and ".join(f"“{name}”" for name in columns), "tells" if len(columns) == 1 else "tell"
+    return f" But {named} {tell} the outcome nearly alone: unless known before it, no number here will hold in use."
 
 
 def _judge_point(point: Point, references: Mapping[str, Point], utility: Utility, columns: Sequence[str]) -> Verdict:

@@ -1,5 +1,6 @@
 """What to know about a table before any verdict on it, such as groups that nobody judged."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,13 @@ from ifair.datasets.dataset import Dataset
 from ifair.evaluate.number_bins import order_labels
 from ifair.evaluate.splits import SHOWN_VALUES, Split, find_unjudged, name_groups
 from ifair.results import Caution
+from ifair.tables.column_warnings import warn_of_copies
 
 UNJUDGED = "groups not judged"
 """The tag of that caution."""
 
 
+TELLS_TARGET = "tells the outcome"
 FEW_IN_GROUP = "few people in a group"
 FEWEST = 30
 """People of a group, in order to find a threshold of its own."""
@@ -20,12 +23,26 @@ FEWEST = 30
 NAMED_GROUPS = 6
 
 
-def list_table_cautions(dataset: Dataset, parts: Split, parity: tuple[str, str] | None = None) -> list[Caution]:
-    """What holds for every point alike; groups of the column of a parity have thresholds of their own."""
-    found = [_describe_unjudged(dataset, name) for name in find_unjudged(dataset, parts.test.encoder.categorical)]
+def list_table_cautions(
+    dataset: Dataset, parts: Split, told_by: Mapping[str, str], parity: tuple[str, str] | None = None
+) -> list[Caution]:
+    """What holds for every point alike; ``told_by`` is of :func:`find_telling`.
+
+    Groups of the column of a parity have thresholds of their own.
+    """
+    found = [(TELLS_TARGET, f"{said[0].upper()}{said[1:]}.") for said in told_by.values()]
+    found += [_describe_unjudged(dataset, name) for name in find_unjudged(dataset, parts.test.encoder.categorical)]
     if parity is not None:
         found += _describe_few(parts, parity[1])
     return [{"tag": tag, "text": text} for tag, text in found]
+
+
+def find_telling(dataset: Dataset) -> dict[str, str]:
+    """By attribute, in words, how it tells the outcome (nearly) by itself, as one does that is only known after it."""
+    target = str(dataset.outcome.name)
+    frame = dataset.masked.assign(**{target: dataset.outcome.to_numpy()})
+    found = {str(name): warn_of_copies(frame, [name], (), target) for name in dataset.masked.columns if name != target}
+    return {name: lines[0] for name, lines in found.items() if lines}
 
 
 def _describe_unjudged(dataset: Dataset, name: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from ifair.audit.cautions import CHANCE
-from ifair.audit.table_cautions import list_table_cautions
+from ifair.audit.table_cautions import find_telling, list_table_cautions
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, suggest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
@@ -195,7 +195,7 @@ def tune(
     }
     if dataset.weight is not None:
         found["data"]["weighted_by"] = str(dataset.weight.name)
-    if cautions := list_table_cautions(dataset, parts, parity):
+    if cautions := list_table_cautions(dataset, parts, find_telling(dataset), parity):
         found["cautions"] = cautions
     if parity is not None:
         found["parity"] = cast(Parity, {"kind": parity[0], "groups": parity[1]})
