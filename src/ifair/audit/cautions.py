@@ -98,9 +98,12 @@ def _turned_round(point: Point, deleted: Point, advised: Point, least: float) ->
     for way, words in OTHER_PEERS.items():
         other, now, was = gain(way)
         if other <= -least:
+            than, then = "with the columns deleted", ""
+            if judged.get("role") == "penalised":
+                than, then = f"{than} and no more", ": whoever compares people that way deletes without that penalty"
             return "depends on who is like whom", (
                 f"It depends on who counts as like whom: {words}, the consistency of ranks of "
-                f"{judged.get('label', judged['name'])} is {now:.3f}, with the columns deleted {was:.3f}."
+                f"{judged.get('label', judged['name'])} is {now:.3f}, {than} {was:.3f}{then}."
             )
     return None
 
