@@ -63,13 +63,14 @@ Role = Literal["full", "deleted", "penalised", "ours", "rival"]
 
 
 class TunedPoint(TypedDict):
-    """A setting that was tried."""
+    """A setting that was tried; ``passed_over``: why no rule may choose it."""
 
     id: str
     name: str
     role: Role
     candidate: CandidateData
     validation: Validation
+    passed_over: NotRequired[str]
 
 
 class TunedData(TypedDict):

@@ -4,14 +4,11 @@ beside a verdict that stands."""
 from collections.abc import Mapping
 from typing import Any
 
-from ifair.evaluate.rules import is_nearly_one_decision
+from ifair.evaluate.rules import ONE_DECISION, is_nearly_one_decision
 from ifair.results import Caution, Point
 
 CHANCE = {"classification": 0.5, "regression": 0.0}
 """The utility of a model that knows nothing; there is no one number for rankings."""
-
-ONE_DECISION = "nearly one decision"
-"""The tag of that caution."""
 
 NARROW = 0.1
 """Of the spread of the scores on the full data."""

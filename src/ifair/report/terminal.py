@@ -41,22 +41,23 @@ def verdict_text(evidence: Evidence) -> str:
 def tuning_text(tuning: Tuning) -> str:
     """What deleting the columns reaches, the front, and the three choices."""
     names = _by_point(tuning["choices"])
-    rows = [["", tuning["utility"], "ranks", "yNN", "choice"]]
+    rows = [["", tuning["utility"], "ranks", "yNN", "choice, or why none"]]
     known = {point["id"] for point in tuning["baselines"]}
     chosen = [point for point in tuning["trials"] if point["id"] in names]
     listed = {p["id"]: p for p in (*tuning["baselines"], *tuning["front"], *chosen)}
     for point in listed.values():
         reached = point["validation"]
         numbers = [_number(reached["utility"]), _number(reached.get("ranks")), _number(reached["yNN"])]
-        rows.append([point["name"], *numbers, names.get(point["id"], "to compare" if point["id"] in known else "")])
+        no_choice = "to compare" if point["id"] in known else point.get("passed_over", "")
+        rows.append([point["name"], *numbers, names.get(point["id"], no_choice)])
     by = tuning["data"].get("weighted_by")
     weighted = "" if by is None else f"; people are weighted by {by!r}"
     if (parity := tuning.get("parity")) is not None:
         weighted += f"; {aim_words(parity)}, found on these very people"
     cautions = "".join(f"\n\nCaution: {one['text']}" for one in tuning.get("cautions", []))
     return (
-        f"The front of {len(tuning['trials'])} settings, on validation people (ranks: how alike the scores of like "
-        f"people are{weighted}):\n\n{align_rows(rows)}{cautions}"
+        f"What the choices are compared with, and the front of {len(tuning['trials'])} settings, on validation people "
+        f"(ranks: how alike the scores of like people are{weighted}):\n\n{align_rows(rows)}{cautions}"
     )
 
 
