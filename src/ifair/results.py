@@ -343,7 +343,7 @@ class AuditedData(TypedDict):
     protected, in words.
 
     ``weighted_by`` is the column that says how many people each one stands for, ``counted_once`` what it does not count
-    in. ``unknown_others``: people who are not in the group, and lack a protected value.
+    in. ``unknown_others``: people who are not in the group, and may be by a protected value that they lack.
     """
 
     name: str

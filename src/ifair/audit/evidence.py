@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from ifair.audit.cautions import CHANCE, list_cautions
-from ifair.audit.people_view import describe_group, describe_people
+from ifair.audit.people_view import count_unknown, describe_group, describe_people
 from ifair.audit.points import judge_point, try_candidate
 from ifair.audit.referee import compare_points, draw_front, give_verdicts
 from ifair.audit.table_cautions import find_telling, list_table_cautions
@@ -278,7 +278,7 @@ def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
         "protected": list(dataset.protected),
         "group": describe_group(dataset),
         "ranked_by": None if dataset.query is None else "query",
-        "unknown_others": int((dataset.frame[list(dataset.protected)].isna().any(axis=1) & ~group).sum()),
+        "unknown_others": count_unknown(dataset),
         "group_share": plain_number(average(group.astype(np.float64), weight)),
         "base_protected": plain_number(average(y, weight, group)),
         "base_others": plain_number(average(y, weight, ~group)),

@@ -164,7 +164,9 @@ def _data(evidence: Evidence, point: Point) -> list[Block]:
             "" if by is None else f"People are weighted by {by}, in models and measures; they count once in: {once}.",
             end_sentence(parity_words(evidence, point)),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
-            f"{unknown:,} without a protected value count{'s' * (unknown == 1)} among the others." if unknown else "",
+            f"Of {unknown:,} that is not known, for lack of a protected value: counted among the others."
+            if unknown
+            else "",
         )
         if line
     ]
