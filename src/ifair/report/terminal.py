@@ -11,7 +11,7 @@ from ifair.results import ENOUGH_PEOPLE, Choices, Evidence, Parity, Point, Tunin
 def audit_text(evidence: Evidence) -> str:
     """The verdict, all points in one table, and each named choice beside deleting the columns."""
     points = evidence["points"]
-    chosen = _by_point(evidence["choices"])
+    chosen = _name_chosen(evidence)
     flips = "flips" if evidence["task"] == "classification" else "moves"
     head = ["", "", evidence["utility"]["name"], "ranks", "yNN", flips, "adversary", "largest gap", "choice, caution"]
     lines = [
@@ -63,7 +63,7 @@ def tuning_text(tuning: Tuning) -> str:
 
 def summary_text(evidence: Evidence) -> str:
     """The full data, deleting the columns with every penalty, and ours, in a short table; and the verdict."""
-    chosen = _by_point(evidence["choices"])
+    chosen = _name_chosen(evidence)
     flips = "flips" if evidence["task"] == "classification" else "moves"
     rows = [["", "", evidence["utility"]["name"], "consistency of ranks", flips, "choice, caution"]]
     for point in evidence["points"]:
@@ -121,6 +121,12 @@ def _by_point(choices: Choices) -> dict[str, str]:
     """What each chosen point is called: one may be chosen by several rules."""
     chosen = [(rule.replace("_", " "), str(id_)) for rule, id_ in choices.items()]
     return {id_: ", ".join(rule for rule, other in chosen if other == id_) for _, id_ in chosen}
+
+
+def _name_chosen(evidence: Evidence) -> dict[str, str]:
+    """What each point that is shown in full is called: by the rules that chose it; nobody chose a model in use."""
+    in_use = {point["id"]: "in use" for point in evidence["points"] if point["family"] == "existing"}
+    return {**_by_point(evidence["choices"]), **in_use}
 
 
 def _list_marks(point: Point, chosen: Mapping[str, str]) -> str:
