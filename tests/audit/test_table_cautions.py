@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ifair.audit import evidence
-from ifair.audit.table_cautions import find_telling
+from ifair.audit.table_cautions import find_telling, list_table_cautions
 from ifair.data import from_table
 from ifair.evaluate.splits import find_unjudged, split_table
 from ifair.report import page
@@ -61,10 +61,10 @@ def test_text_of_too_many_values_to_be_judged_is_named_wherever_there_is_a_verdi
     found = audited(applicants().assign(town=towns), ["sex", "town"])
     assert {"town", "sex × town"}.isdisjoint(one["partition"] for one in found["points"][0]["groups"])
     [caution] = found["cautions"]
-    assert "Groups of “town” are not judged: it has 15 values" in caution["text"]
+    assert "Groups of “town” are not judged: the people judged have 15 values" in caution["text"]
     for text in (audit_text(found), summary_text(found), str(card(found))):
         assert caution["text"] in text
-    assert "are not judged: it has 15 values" in page(found)
+    assert "are not judged: the people judged have 15 values" in page(found)
     assert caution["text"] in audit_text({key: value for key, value in found.items() if key != "verdict"})
 
 
@@ -77,6 +77,21 @@ def test_codes_of_categories_are_no_measure_that_could_be_cut_into_bins():
     parts = split_table(people, 0, categorical=["code"])
     assert "code" not in parts.test.partitions
     assert find_unjudged(people, ["code"]) == ["code"]
+
+
+def test_what_is_said_not_to_be_judged_goes_by_the_values_of_the_people_who_are():
+    towns = np.array([f"town {i % 12}" for i in range(240)], dtype=object)
+
+    def split():
+        frame = applicants().drop(columns=["rating", "team"]).assign(town=towns)
+        return split_table(from_table(frame, target="hired", protected=["sex", "town"], group="sex=female"), 0)
+
+    learned_from, judged = split().train.rows[0], split().test.rows[0]
+    for row, is_judged in ((learned_from, True), (judged, False)):
+        towns[row] = "a town of its own"
+        parts = split()
+        assert ("town" in parts.test.partitions) == is_judged
+        assert [one["tag"] for one in list_table_cautions(parts, {})] == ["groups not judged"] * (not is_judged)
 
 
 def test_a_table_of_few_groups_has_no_caution_of_its_own():

@@ -208,7 +208,7 @@ def evidence(
         "people": describe_people(parts.test, names[parts.test.rows]),
         "front": draw_front(points, measured),
     }
-    if cautions := list_table_cautions(dataset, parts, told_by, parity):
+    if cautions := list_table_cautions(parts, told_by, parity):
         found_evidence["cautions"] = cautions
     if verdict is not None:
         found_evidence["verdict"] = verdict

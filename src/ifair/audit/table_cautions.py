@@ -24,14 +24,15 @@ NAMED_GROUPS = 6
 
 
 def list_table_cautions(
-    dataset: Dataset, parts: Split, told_by: Mapping[str, str], parity: tuple[str, str] | None = None
+    parts: Split, told_by: Mapping[str, str], parity: tuple[str, str] | None = None
 ) -> list[Caution]:
     """What holds for every point alike; ``told_by`` is of :func:`find_telling`.
 
     Groups of the column of a parity have thresholds of their own.
     """
     found = [(TELLS_TARGET, f"{said[0].upper()}{said[1:]}.") for said in told_by.values()]
-    found += [_describe_unjudged(dataset, name) for name in find_unjudged(dataset, parts.test.encoder.categorical)]
+    judged = parts.test.records
+    found += [_describe_unjudged(judged, name) for name in find_unjudged(judged, parts.test.encoder.categorical)]
     if parity is not None:
         found += _describe_few(parts, parity[1])
     return [{"tag": tag, "text": text} for tag, text in found]
@@ -45,11 +46,12 @@ def find_telling(dataset: Dataset) -> dict[str, str]:
     return {name: lines[0] for name, lines in found.items() if lines}
 
 
-def _describe_unjudged(dataset: Dataset, name: str) -> tuple[str, str]:
-    values: Any = dataset.frame[name].nunique()
+def _describe_unjudged(judged: Dataset, name: str) -> tuple[str, str]:
+    values: Any = judged.frame[name].nunique()
     return UNJUDGED, (
-        f"Groups of “{name}” are not judged: it has {values:,} values that are no measure, and gaps are measured "
-        f"between at most {SHOWN_VALUES} groups. No gap shown here is about them; lump its values to have them judged."
+        f"Groups of “{name}” are not judged: the people judged have {values:,} values of it that are no measure, and "
+        f"gaps are measured between at most {SHOWN_VALUES} groups. No gap shown here is about them; lump its values to "
+        "have them judged."
     )
 
 

@@ -204,7 +204,7 @@ def tune(
     }
     if dataset.weight is not None:
         found["data"]["weighted_by"] = str(dataset.weight.name)
-    if cautions := list_table_cautions(dataset, parts, find_telling(dataset), parity):
+    if cautions := list_table_cautions(parts, find_telling(dataset), parity):
         found["cautions"] = cautions
     if parity is not None:
         found["parity"] = cast(Parity, {"kind": parity[0], "groups": parity[1]})

@@ -78,7 +78,7 @@ function leadWords(data, now) {
   const what = data.task === "ranking" ? `to rank people by ${outcomeName(data)}` : `to predict ${outcomeName(data)}`;
   const protect = group && !data.data.protected.some((name) => group === name)
     ? ` The protected group is everybody whose ${group} (${percent(share)}).` : "";
-  const unknown = data.data.unknown_others ? ` Of ${many(data.data.unknown_others, "person", "people")} that is not known, for lack of a value of ${hiddenNames(data, "or")}: counted among the others.` : "";
+  const unknown = data.data.unknown_others ? ` Of ${many(data.data.unknown_others, "person", "people")} that is not known, for lack of a protected value: counted among the others.` : "";
   return `Models learn from ${count(parts.train)} of ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect}${unknown}${weightWords(data)} All numbers are about ${count(parts.test)} people${judgedWords(data)}${parityWords(data, now)}`;
 }
 
