@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "persist": {"models", "encode", "core"},
     "interop": {"datasets", "encode", "tables"},
     "evaluate": {"results", "models", "ranking", "metrics", "similarity", "encode", "datasets"},
-    "audit": {"results", "evaluate", "models", "ranking", "metrics", "similarity", "encode", "datasets"},
+    "audit": {"results", "evaluate", "models", "ranking", "metrics", "similarity", "encode", "datasets", "tables"},
     "reproduce": {"report", "results", "evaluate", "models", "graph", "metrics", "encode", "data", "datasets"},
     "report": {"results"},
     "cli": {"audit", "evaluate", "reproduce", "persist", "report", "results", "models", "ranking", "similarity"}

@@ -23,6 +23,10 @@ Setting = dict[str, Any]
 """Of iFair ``K``, ``share`` (mu with lambda + mu = 1) and ``variant``."""
 
 
+ENOUGH_PEOPLE = 20
+"""In a group, for it to take part in a gap."""
+
+
 class Choices(TypedDict, total=False):
     """The id of the point that each rule chooses; see :mod:`ifair.evaluate.rules`."""
 
@@ -59,13 +63,14 @@ Role = Literal["full", "deleted", "penalised", "ours", "rival"]
 
 
 class TunedPoint(TypedDict):
-    """A setting that was tried."""
+    """A setting that was tried; ``passed_over``: why no rule may choose it."""
 
     id: str
     name: str
     role: Role
     candidate: CandidateData
     validation: Validation
+    passed_over: NotRequired[str]
 
 
 class TunedData(TypedDict):
@@ -78,14 +83,24 @@ class TunedData(TypedDict):
 
 
 class Parity(TypedDict):
-    """Groups of a column were given the same rate of positive decisions, of all or of those expected to be positive."""
+    """Groups of a column are to get the same rate of positive decisions, of all or of those expected to be positive.
+
+    By a threshold of each, found on validation people.
+    """
 
     kind: Literal["selection", "opportunity"]
     groups: str
 
 
+class Caution(TypedDict):
+    """What to know before praising a point, or before relying on a table."""
+
+    tag: str
+    text: str
+
+
 class Tuning(TypedDict):
-    """What ``ifair tune`` writes."""
+    """What ``ifair tune`` writes; ``cautions`` are about the table."""
 
     format: Literal["ifair-tuning"]
     version: Literal[3]
@@ -103,6 +118,7 @@ class Tuning(TypedDict):
     learned_from: int
     threshold: Number
     parity: NotRequired[Parity]
+    cautions: NotRequired[list[Caution]]
 
 
 class Estimate(TypedDict):
@@ -200,13 +216,6 @@ class Worst(TypedDict):
     gap: Number
 
 
-class Caution(TypedDict):
-    """What to know before praising a point."""
-
-    tag: str
-    text: str
-
-
 class FlippedPeople(TypedDict):
     """Everybody's score with other protected attributes, and which ones: a number in ``alternatives``."""
 
@@ -275,7 +284,7 @@ class Point(TunedPoint):
     ``label`` is a letter that people call it by. ``differences`` are paired, this point minus the point of a role, for
     every measure that both have. ``graders``: consistency by other neighbours than those used (``k5``, ``k20``,
     ``mahalanobis``). ``batch``: the same people decided about together. ``bound``: the smallest yNN of any
-    model on this representation.
+    model on this representation. ``parity_gap``: what is left of the gap between groups that are to get the same rate.
     """
 
     family: str
@@ -300,6 +309,7 @@ class Point(TunedPoint):
     batch: NotRequired[JudgedMeasures]
     changed: NotRequired[list[ChangedPerson]]
     bound: NotRequired[Number]
+    parity_gap: NotRequired[Estimate]
     verdict: NotRequired[Verdict]
 
 
@@ -333,7 +343,7 @@ class AuditedData(TypedDict):
     protected, in words.
 
     ``weighted_by`` is the column that says how many people each one stands for, ``counted_once`` what it does not count
-    in. ``unknown_others``: people who are not in the group, and lack a protected value.
+    in. ``unknown_others``: people who are not in the group, and may be by a protected value that they lack.
     """
 
     name: str
@@ -395,7 +405,10 @@ class People(TypedDict):
 
 
 class Evidence(TypedDict):
-    """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
+    """What ``ifair audit`` writes, and ``ifair report`` makes a page of.
+
+    ``cautions`` are about the table, and so about every point alike.
+    """
 
     format: Literal["ifair-evidence"]
     version: Literal[3]
@@ -409,6 +422,7 @@ class Evidence(TypedDict):
     left_out: list[LeftOut]
     choices: Choices
     people: People
+    cautions: NotRequired[list[Caution]]
     verdict: NotRequired[Verdict]
     front: NotRequired[list[FrontStep]]
 

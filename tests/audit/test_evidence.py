@@ -1,6 +1,7 @@
 """Evidence about a table: every number found again by other means."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from ifair import Similarity
 from ifair.audit import evidence
-from ifair.audit.people_view import flip_people
+from ifair.audit.people_view import count_unknown, flip_people
 from ifair.audit.points import try_candidate
 from ifair.audit.tuning import find_role, is_choosable
 from ifair.data import DataError, from_table
@@ -204,6 +205,44 @@ def test_a_missing_protected_value_is_a_group_of_its_own():
     groups = {g["partition"]: g for g in found["points"][0]["groups"]}
     assert {g["label"] for g in groups["sex"]["groups"]} == {"(missing)", "female", "male"}
     assert found["points"][0]["flip"]["alternatives"] == 3
+
+
+def two_protected(group):
+    """Applicants with gaps in both protected columns, some in both, and a rule for who is protected."""
+    frame = applicants().drop(columns=["rating", "team"])
+    frame["age"] = np.arange(240) % 47 + 18.0
+    frame.loc[::7, "sex"] = None
+    frame.loc[::5, "age"] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return from_table(frame, target="hired", protected=["sex", "age"], group=group), frame
+
+
+def test_only_people_whose_membership_is_unknown_are_counted_as_such():
+    by_sex, frame = two_protected("sex=female")
+    assert count_unknown(by_sex) == frame["sex"].isna().sum()
+    by_age, frame = two_protected("age<30")
+    assert count_unknown(by_age) == frame["age"].isna().sum()
+    # A man is none of the young women, whatever his age; a woman without one, or who is young and lacks a sex, may be.
+    by_both, frame = two_protected(["sex=female", "age<30"])
+    may_be_woman, may_be_young = frame["sex"] != "male", ~(frame["age"] >= 30)
+    known_member = (frame["sex"] == "female") & (frame["age"] < 30)
+    assert count_unknown(by_both) == (may_be_woman & may_be_young & ~known_member).sum()
+
+
+@pytest.mark.parametrize(("group", "decisive"), [("sex=female", {"sex"}), (["sex=female", "age<30"], {"sex", "age"})])
+def test_only_columns_that_say_who_is_protected_are_said_to_leave_people_out(group, decisive):
+    frame = applicants().drop(columns=["rating", "team"])
+    frame["age"] = np.arange(240) % 47 + 18.0
+    frame.loc[::7, "sex"] = None
+    frame.loc[::5, "age"] = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        from_table(frame, target="hired", protected=["sex", "age"], group=group)
+    told = {name: str(one.message) for one in caught for name in ("sex", "age") if f"'{name}': " in str(one.message)}
+    assert {name for name, line in told.items() if "count as not in the protected group" in line} == decisive
+    assert all("a group of their own" in line for name, line in told.items() if name not in decisive)
+    assert set(told) == {"sex", "age"}
 
 
 def test_a_table_without_outcome_or_with_too_few_people_is_refused():

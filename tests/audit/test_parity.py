@@ -1,5 +1,7 @@
 """An audit of decisions that give groups the same rate: who is selected, what it costs, and that it is told."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,11 +15,12 @@ from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import train
 from ifair.models.batch_decisions import find_group_thresholds
+from ifair.report import page
 from ifair.report.card import card
 from ifair.report.terminal import audit_text, tuning_text
 from ifair.results import TUNING, check_results
 
-from samples import FAST, dataset, few_candidates
+from samples import FAST, applicants, dataset, few_candidates
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +80,46 @@ def found(people):
 
 def test_the_evidence_tells_of_it_and_no_point_is_blind_any_more(found):
     assert found["settings"]["parity"] == {"kind": "selection", "groups": "sex"}
-    said = "decisions give every group of 'sex' the same rate, by a threshold per group"
-    assert said in audit_text(found)
-    assert said.capitalize() in str(card(found, found["choices"]["balanced"]))
+    chosen = next(point for point in found["points"] if point["id"] == found["choices"]["balanced"])
+    aim = "hresholds of each group of 'sex' aim at the same rate, found on the validation part; on the test part"
+    assert f"t{aim} the largest gap is {chosen['parity_gap']['estimate']:.3f} [" in audit_text(found)
+    assert f"T{aim} the largest gap is {chosen['parity_gap']['estimate']:.3f} [" in str(card(found, chosen["id"]))
+    assert f"{aim} the largest gap is {found['points'][0]['parity_gap']['estimate']:.3f} [" in str(card(found, "full"))
+    assert "give every group" not in audit_text(found)
     assert not any(point["blind"] for point in found["points"])
     deleted = next(point for point in found["points"] if point["role"] == "deleted")
     assert deleted["flip"]["share_flipped"] > 0
+
+
+def test_the_gap_that_is_left_is_that_of_the_decisions_on_people_whose_thresholds_were_found_on_others(found):
+    for point in found["points"]:
+        by_sex = next(one for one in point["groups"] if one["partition"] == "sex")
+        assert point["parity_gap"]["estimate"] == by_sex["parity"] > 0
+        assert [point["parity_gap"][end] for end in ("low", "high")] == by_sex["parity_interval"]
+
+
+def test_a_gap_of_opportunity_is_one_among_those_who_truly_are_positive(people):
+    with few_candidates():
+        other = evidence(people, parity=("opportunity", "sex"), models=("linear",), resamples=10)
+    for point in other["points"]:
+        by_sex = next(one for one in point["groups"] if one["partition"] == "sex")
+        assert point["parity_gap"]["estimate"] == by_sex["opportunity"]
+    assert "the largest gap among those who truly are positive is" in audit_text(other)
+
+
+def test_groups_too_few_for_a_threshold_of_their_own_are_named_in_a_caution(tuned):
+    frame = applicants(600)
+    frame.loc[::40, "sex"] = "other"
+    with few_candidates():
+        few = evidence(dataset(frame=frame), parity=("selection", "sex"), models=("linear",), resamples=10)
+    (caution,) = few["cautions"]
+    assert caution["tag"] == "few people in a group"
+    assert re.search(
+        r"200 people of the validation part, and fewer than 30 of these are in “other” \(\d+\): ", caution["text"]
+    )
+    for text in (audit_text(few), str(card(few)), page(few)):
+        assert "a threshold of so few means little" in text
+    assert caution["text"] in tuning_text({**tuned, "cautions": [caution]})
 
 
 def test_what_the_page_shows_decides_as_the_measures_say(found):
@@ -101,7 +138,7 @@ def tuned(people):
 def test_settings_are_tuned_by_what_groups_get(people, parts, tuned):
     check_results(tuned, TUNING)
     assert tuned["parity"] == {"kind": "selection", "groups": "sex"}
-    assert "give every group of 'sex' the same rate" in tuning_text(tuned)
+    assert "thresholds of each group of 'sex' aim at the same rate, found on these very people" in tuning_text(tuned)
     for point in [*tuned["baselines"], *tuned["trials"]]:
         plain = train(Candidate.from_data(point["candidate"]), parts, 0, FAST, threshold=0.4)
         equal = plain.at_parity(parts.validation, "selection", "sex")

@@ -101,13 +101,55 @@ def test_a_reference_that_decides_nearly_the_same_needs_another_threshold():
     assert said == f"Deleting the columns, with a tuned penalty, does better here; use that, {threshold}"
 
 
-def test_another_choice_that_is_worth_it_is_named_beside_a_verdict_against_the_balanced_one():
-    given = [judged(0.8, 0.5, role="deleted", seed=2), judged(0.6, 0.6, role="ours", seed=4)]
+def graded(ranks, other):
+    """Consistency by the peers used, and by the Mahalanobis distance."""
+    return {"graders": {"similarity": {"ranks": ranks}, "mahalanobis": {"ranks": other}}}
+
+
+INSTEAD = "consistency of ranks 0.600 instead of 0.500, compared with deleting “sex”, for no clear loss of AUC. "
+
+
+def test_where_another_choice_is_worth_it_and_the_balanced_one_is_not_the_verdict_advises_that_one_alone():
+    given = [judged(0.8, 0.5, role="deleted", seed=2, **graded(0.5, 0.25))]
+    given.append(judged(0.8, 0.55, role="penalised", seed=3, **graded(0.55, 0.2)))
+    given.append(judged(0.8, 0.55, role="ours", seed=4, **graded(0.55, 0.2)))
+    given.append(judged(0.8, 0.6, role="ours", seed=5, id="fair", label="D", **graded(0.6, 0.3)))
+    given.append(judged(0.8, 0.57, role="ours", seed=6, id="useful", label="E", **graded(0.57, 0.3)))
+    points, measured = zip(*given)
+    compare_points(points, measured)
+    choices = {"most_useful": "useful", "fairest": "fair", "balanced": "ours"}
+    found = give_verdicts(points, choices, AUC, ["sex"])
+    why = "F, the balanced choice, is not worth it: deleting the columns, with a tuned penalty, does as well."
+    assert found["sentence"] == f"Use D, the choice “fairest”: {INSTEAD}{why}"
+    # The cautions are about what is advised, and not about the deletion that is not.
+    assert found["besides"] == points[3]["verdict"]["besides"] == []
+    assert not found["worth"]
+
+
+def test_a_balanced_choice_that_is_not_to_be_used_is_still_said_not_to_be_beside_one_that_is():
+    caution = {"tag": "at chance", "text": "These decisions are not clearly better than chance."}
+    given = [judged(0.8, 0.5, role="deleted", seed=2), judged(0.6, 0.6, role="ours", seed=4, cautions=[caution])]
     given.append(judged(0.8, 0.6, role="ours", seed=5, id="useful", label="D"))
     points, measured = zip(*given)
     compare_points(points, measured)
     said = give_verdicts(points, {"most_useful": "useful", "balanced": "ours"}, AUC, ["sex"])["sentence"]
-    assert said == "Deleting the columns does better here; use that. The choice “most useful”, D, is worth it."
+    never = "Do not use F: these decisions are not clearly better than chance."
+    assert said == f"Use D, the choice “most useful”: {INSTEAD}{never}"
+
+
+def test_a_caution_about_a_tuned_penalty_says_what_follows_from_it():
+    given = [judged(0.8, 0.5, role="deleted", seed=2, **graded(0.5, 0.25))]
+    given.append(judged(0.8, 0.6, role="penalised", seed=3, label="C", **graded(0.6, 0.2)))
+    given.append(judged(0.8, 0.6, role="ours", seed=4, **graded(0.6, 0.3)))
+    points, measured = zip(*given)
+    compare_points(points, measured)
+    found = give_verdicts(points, {"balanced": "ours"}, AUC, ["sex"])
+    assert found["sentence"] == "Deleting the columns, with a tuned penalty, does as well here; use that."
+    [said] = found["besides"]
+    assert said["text"].endswith(
+        "of C is 0.200, with the columns deleted and no more 0.250: whoever compares people that way deletes without "
+        "that penalty."
+    )
 
 
 def test_a_difference_that_is_clear_but_tiny_decides_nothing_and_what_is_worth_nothing_is_never_praised():

@@ -7,13 +7,14 @@ import pytest
 from refusals import must_raise
 
 from ifair.audit import evidence, tune, tuning
-from ifair.audit.tuning import choose_penalised, doubt_choices, name_choices
+from ifair.audit.tuning import choose_penalised, doubt_choices, explain_passed_over, find_role, name_choices
 from ifair.evaluate.arms import list_arms
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import fit_representations, train
+from ifair.report.terminal import tuning_text
 from ifair.results import TUNING, ResultsError, check_results
 
 from samples import FAST, dataset
@@ -180,13 +181,57 @@ def searched(deleted, penalised, chosen):
         ((0.7, 0.5), (0.71, 0.51), "with a tuned penalty (C: 0.710, 0.510) does better"),
         ((0.71, 0.5), (0.6, 0.5), "(B: 0.710, 0.500)"),
         ((0.71, 0.49), (0.69, 0.9), None),
-        ((0.7, 0.6), (0.7004, 0.6), None),
+        ((0.7, 0.6), (0.7004, 0.6), "(B: 0.700, 0.600)"),
+        ((0.7004, 0.5004), (0.7, 0.5), None),
         ((0.71, None), (None, 0.6), None),
     ],
 )
 def test_that_deleting_does_better_is_told(deleted, penalised, said):
     told = doubt_choices(searched(deleted, penalised, (0.7, 0.5)))
     assert told is None if said is None else said in told
+
+
+def test_every_choice_that_deleting_beats_is_named():
+    tuning = searched((0.6, 0.5), (0.71, 0.55), (0.7, 0.5))
+    tuning["trials"] += [measured("fair", 0.69, 0.54), measured("useful", 0.73, 0.52)]
+    tuning["choices"] = {"most_useful": "useful", "fairest": "fair", "balanced": "ours"}
+    told = doubt_choices(tuning)
+    assert told == (
+        "By these numbers deleting the protected columns with a tuned penalty (C: 0.710, 0.550) does better than the "
+        "fairest choice and the balanced choice; `ifair report` judges."
+    )
+
+
+def test_why_a_setting_was_passed_over_is_found_by_the_rules_themselves():
+    frozen, paper = ({"variant": variant, "K": 3} for variant in ("frozen", "paper"))
+    settings = {
+        "usable": (Candidate("ifair", frozen), (0.8, 0.6, 0.5, 0.5), None),
+        "constant": (Candidate("ifair", {**frozen, "K": 4}), (0.79, 0.7, 0.1, 0.97), "nearly one decision"),
+        "vague": (Candidate("ifair", {**frozen, "K": 5}), (0.6, 0.9, 0.5, 0.5), "too little utility"),
+        "seeing": (Candidate("ifair", paper), (0.82, 0.65, 0.5, 0.5), "sees the protected columns"),
+        "deleting": (Candidate("masked", {"C": 0.1}), (0.81, 0.5, 0.5, 0.5), "deletes, and no more"),
+    }
+    points = [
+        {**measured(name, *reached), "role": find_role(one), "candidate": one.to_data()}
+        for name, (one, reached, _) in settings.items()
+    ]
+    found = explain_passed_over(points, "classification")
+    assert found == {name: why for name, (_, _, why) in settings.items() if why is not None}
+    # Where all decide nearly the same, the best of them is chosen all the same.
+    alone = [point for point in points if point["id"] == "constant"]
+    assert explain_passed_over(alone, "classification") == {}
+
+
+def test_the_table_of_a_tuning_says_why_a_row_is_no_choice(found):
+    lines = tuning_text(found).splitlines()
+    assert lines[0].startswith("What the choices are compared with, and the front of 14 settings, on validation people")
+    assert lines[2].endswith("choice, or why none")
+    expected = explain_passed_over(found["trials"], found["task"])
+    assert {point["id"]: point["passed_over"] for point in found["trials"] if "passed_over" in point} == expected
+    shown = [point for point in found["front"] if point["role"] != "penalised" and point["id"] in expected]
+    assert shown
+    for point in shown:
+        assert any(line.startswith(point["name"]) and line.endswith(point["passed_over"]) for line in lines)
 
 
 def test_why_nothing_was_chosen_is_told_where_all_decide_the_same():

@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 
 from ifair.cli.audit_options import read_people
 from ifair.report.comparison import find_point
+from ifair.report.terminal import audit_text, summary_text
 from ifair.tables.roles import Roles
 
 from samples import applicants, few_candidates, named_applicants, small_evidence
@@ -229,6 +230,14 @@ def test_a_model_in_use_is_judged_by_what_it_said(in_use):
     assert found["verdict"]["choice"] == point["id"]
     assert {p["role"] for p in found["points"]} >= {"full", "deleted", "penalised"}
     assert "ours" not in {a["name"] for a in found["people"]["attributes"]}
+
+
+def test_no_rule_is_said_to_have_chosen_a_model_in_use(in_use):
+    _, _, found = in_use
+    for text in (audit_text(found), summary_text(found)):
+        (row,) = [line for line in text.splitlines() if "  the model in use, column ours" in line]
+        assert row.endswith("  in use")
+        assert "balanced" not in text
 
 
 def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_path):

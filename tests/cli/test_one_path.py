@@ -141,12 +141,27 @@ def test_what_speaks_against_the_choices_ends_the_table_of_a_tuning(place, tmp_p
     assert done.stdout.endswith("\n\n2 in doubt\n")
 
 
+def test_a_choice_that_deleting_beats_by_the_tuning_is_learned_with_one_warning(place, tmp_path):
+    tuning = json.loads((place / "tuning.json").read_text())
+    [penalised] = [point for point in tuning["baselines"] if point["role"] == "penalised"]
+    of_ours = [point for point in tuning["trials"] if point["id"] == tuning["choices"]["fairest"]]
+    files = ["--tuning", tmp_path / "changed.json", "--choice", "fairest", "-o", tmp_path / "model.ifair"]
+    for ahead, n_warnings in ((0.01, 1), (-0.5, 0)):
+        for measure in ("utility", "ranks"):
+            penalised["validation"][measure] = of_ours[0]["validation"][measure] + ahead
+            tuning["baselines"][1]["validation"][measure] = 0.0
+        (tmp_path / "changed.json").write_text(json.dumps(tuning))
+        told = do("fit", place / "people.csv", *ROLES, *files).stderr
+        said = "by changed.json, deleting the protected columns with a tuned penalty (C: "
+        assert told.count(said) == told.count("does better than 'fairest'") == n_warnings
+
+
 def test_a_parity_is_tuned_and_kept_up_to_the_decisions(place, tmp_path):
     tuning, model, table = tmp_path / "tuning.json", tmp_path / "m.ifair", place / "people.csv"
     searched = ["--trials", 2, "--estimator", "linear", "--parity", "selection", "-o", tuning]
     with few_candidates():
         tuned = do("tune", table, *ROLES, *searched)
-    assert "give every group of 'sex' the same rate" in " ".join(tuned.stdout.split())
+    assert "thresholds of each group of 'sex' aim at the same rate" in " ".join(tuned.stdout.split())
     told = do("fit", table, *ROLES, "--tuning", tuning, "-o", model).stderr
     assert "tuned with --parity selection --groups sex, and this model decides by one threshold" in told
     told = do("fit", table, *ROLES, "--tuning", tuning, "--rate", 0.3, "-o", model).stderr

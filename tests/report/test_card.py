@@ -42,7 +42,10 @@ def test_any_point_may_have_a_card_and_what_leaks_and_who_is_few_is_among_its_li
         card(small_evidence(), "best")
 
 
-@pytest.mark.parametrize(("unknown", "said"), [(1, "1 without a protected value counts"), (1200, "1,200 without")])
+@pytest.mark.parametrize(
+    ("unknown", "said"),
+    [(1, "Of 1 that is not known"), (1200, "Of 1,200 that is not")],
+)
 def test_people_without_a_protected_value_are_counted(unknown, said):
     found = copy.deepcopy(small_evidence())
     found["data"]["unknown_others"] = unknown

@@ -4,14 +4,11 @@ beside a verdict that stands."""
 from collections.abc import Mapping
 from typing import Any
 
-from ifair.evaluate.rules import is_nearly_one_decision
+from ifair.evaluate.rules import ONE_DECISION, is_nearly_one_decision
 from ifair.results import Caution, Point
 
 CHANCE = {"classification": 0.5, "regression": 0.0}
 """The utility of a model that knows nothing; there is no one number for rankings."""
-
-ONE_DECISION = "nearly one decision"
-"""The tag of that caution."""
 
 NARROW = 0.1
 """Of the spread of the scores on the full data."""
@@ -98,9 +95,12 @@ def _turned_round(point: Point, deleted: Point, advised: Point, least: float) ->
     for way, words in OTHER_PEERS.items():
         other, now, was = gain(way)
         if other <= -least:
+            than, then = "with the columns deleted", ""
+            if judged.get("role") == "penalised":
+                than, then = f"{than} and no more", ": whoever compares people that way deletes without that penalty"
             return "depends on who is like whom", (
                 f"It depends on who counts as like whom: {words}, the consistency of ranks of "
-                f"{judged.get('label', judged['name'])} is {now:.3f}, with the columns deleted {was:.3f}."
+                f"{judged.get('label', judged['name'])} is {now:.3f}, {than} {was:.3f}{then}."
             )
     return None
 

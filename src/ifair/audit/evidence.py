@@ -9,9 +9,10 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from ifair.audit.cautions import CHANCE, list_cautions
-from ifair.audit.people_view import describe_group, describe_people
+from ifair.audit.people_view import count_unknown, describe_group, describe_people
 from ifair.audit.points import judge_point, try_candidate
 from ifair.audit.referee import compare_points, draw_front, give_verdicts
+from ifair.audit.table_cautions import find_telling, list_table_cautions
 from ifair.audit.tuning import (
     SOLVER,
     choose_penalised,
@@ -179,7 +180,8 @@ def evidence(
     compare_points(points, measured)
     choices = choose_points(points, parts.task, tuning)
     worth: Utility = {"name": utility, "explained": explained, "chance": CHANCE.get(parts.task)}
-    verdict = give_verdicts(points, choices, worth, dataset.protected)
+    told_by = find_telling(dataset)
+    verdict = give_verdicts(points, choices, worth, dataset.protected, told_by=list(told_by))
     found_evidence: Evidence = {
         "format": "ifair-evidence",
         "version": 3,
@@ -206,6 +208,8 @@ def evidence(
         "people": describe_people(parts.test, names[parts.test.rows]),
         "front": draw_front(points, measured),
     }
+    if cautions := list_table_cautions(parts, told_by, parity):
+        found_evidence["cautions"] = cautions
     if verdict is not None:
         found_evidence["verdict"] = verdict
     if parity is not None:
@@ -274,7 +278,7 @@ def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
         "protected": list(dataset.protected),
         "group": describe_group(dataset),
         "ranked_by": None if dataset.query is None else "query",
-        "unknown_others": int((dataset.frame[list(dataset.protected)].isna().any(axis=1) & ~group).sum()),
+        "unknown_others": count_unknown(dataset),
         "group_share": plain_number(average(group.astype(np.float64), weight)),
         "base_protected": plain_number(average(y, weight, group)),
         "base_others": plain_number(average(y, weight, ~group)),

@@ -65,6 +65,30 @@ def describe_group(dataset: Dataset) -> str:
     return " or ".join(parts) or f"{int(inside.sum()):,} people who were named one by one"
 
 
+def count_unknown(dataset: Dataset) -> int:
+    """How many people outside the protected group may be in it, by a protected value that they lack.
+
+    Where an attribute alone tells the group, it is those who lack it. Otherwise those who lack one, and have nothing
+    that no member has.
+    """
+    inside, frame = dataset.group, dataset.frame[list(dataset.protected)]
+    for name in frame.columns:
+        said = _describe_attribute(name, frame[name], inside)
+        if said is not None and said[1]:
+            return int((frame[name].isna() & ~inside).sum())
+    possible = [_may_be_of_member(frame[name], inside) for name in frame.columns]
+    return int((frame.isna().any(axis=1) & ~inside & np.logical_and.reduce(possible)).sum())
+
+
+def _may_be_of_member(column: pd.Series, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Who lacks a value, or has one that a member has too; of a measure, one among those of members."""
+    members = column[inside].dropna()
+    shared = column.isin(members.unique())
+    if is_numeric_dtype(column) and not is_bool_dtype(column) and len(members):
+        shared = column.between(members.min(), members.max())
+    return (shared | column.isna()).to_numpy(dtype=bool)
+
+
 def _describe_attribute(name: str, column: pd.Series, inside: NDArray[np.bool_]) -> tuple[str, bool] | None:
     """What only members have of an attribute, and whether all members have it; None where there is nothing."""
     members, others = column[inside], column[~inside]

@@ -69,6 +69,7 @@ def judge_point(
         flip, people = flip_people(parts.test, trained, test.draws, outcome.scores)
         more = _describe_model(trained, parts)
         more |= _describe_batch(trained, parts, resamples) if trained.consistent else {}
+        more |= {} if shift is None else {"parity_gap": test.gap_at_parity(shift.column, shift.parity)}
     else:
         Z = np.asarray(outcome.scores, dtype=np.float64)[:, None]
         limit = trained.threshold if trained.decided is None and parts.task == "classification" else None

@@ -43,6 +43,9 @@ SCOPE = (
     "on it."
 )
 
+WORTH = "Worth it: "
+"""How a verdict in favour of a point begins."""
+
 Word = Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
 
 
@@ -108,11 +111,17 @@ def _subtract(one: Estimate, other: Estimate) -> Estimate:
 
 
 def give_verdicts(
-    points: Sequence[Point], choices: Choices, utility: Utility, columns: Sequence[str]
+    points: Sequence[Point],
+    choices: Choices,
+    utility: Utility,
+    columns: Sequence[str],
+    *,
+    told_by: Sequence[str] = (),
 ) -> Verdict | None:
     """Give every point that is not itself a reference its verdict, and return that of the choice.
 
-    The columns are the protected ones.
+    It advises one thing: where another choice is worth it, and the balanced one is not, to use that other one.
+    The columns are the protected ones. No verdict stands without saying which columns the outcome is ``told_by``.
     """
     references: dict[str, Point] = {p["role"]: p for p in points if p.get("role") in REFERENCES[1:]}
     for point in points:
@@ -120,12 +129,23 @@ def give_verdicts(
             point["verdict"] = _judge_point(point, references, utility, columns)
     chosen = next((p for p in points if p["id"] == choices.get("balanced")), None)
     found = chosen.get("verdict") if chosen else None
-    if found and not found["worth"]:
-        named = {p["id"]: p for p in points if p.get("verdict", {}).get("worth")}
-        for rule, id_ in choices.items():
-            if id_ in named:
-                found["sentence"] += f" The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it."
+    if chosen and found and not found["worth"]:
+        worthy = {p["id"]: p for p in points if p.get("verdict", {}).get("worth")}
+        named = {rule.replace("_", " "): worthy[str(id_)] for rule, id_ in choices.items() if id_ in worthy}
+        if named:
+            rule = max(named, key=lambda rule: _least_gain(named[rule], references, utility["chance"]))
+            found["sentence"] = _turn_to(rule, named[rule], chosen, references, utility["chance"])
+            found["besides"] = named[rule]["verdict"]["besides"]
+    for point in points:
+        if told_by and "verdict" in point:
+            point["verdict"]["sentence"] += _doubt_of_told(told_by)
     return found
+
+
+def _doubt_of_told(columns: Sequence[str]) -> str:
+    """What a verdict is worth where columns tell the outcome by themselves."""
+    named, tell = " and ".join(f"“{name}”" for name in columns), "tells" if len(columns) == 1 else "tell"
+    return f" But {named} {tell} the outcome nearly alone: unless known before it, no number here will hold in use."
 
 
 def _judge_point(point: Point, references: Mapping[str, Point], utility: Utility, columns: Sequence[str]) -> Verdict:
@@ -152,13 +172,36 @@ def _sentence(
         return f"Do not use {label}: {cautions[0]['text'][0].lower()}{cautions[0]['text'][1:]}", None
     if "deleted" not in references:
         return f"Deleting {deleted} could not be judged here: there is nothing to measure {label} by.", None
-    ways = {"deleted": "Deleting the columns", "penalised": "Deleting the columns, with a tuned penalty,"}
+    better = _find_better(point, references, utility["chance"])
+    if better is not None:
+        role, how = better
+        return f"{how[0].upper()}{how[1:]} here; use that{_need_of_threshold(references[role])}.", references[role]
+    return f"{WORTH}{_praise(point, references['deleted'], utility['name'], deleted)}", point
+
+
+def _find_better(point: Point, references: Mapping[str, Point], chance: float | None) -> tuple[str, str] | None:
+    """The role of the first way of deleting that a point does not beat, with words; None of one worth it."""
+    ways = {"deleted": "deleting the columns", "penalised": "deleting the columns, with a tuned penalty,"}
     for role in references:
-        won = net_gain(point["differences"][role], utility["chance"])
+        won = net_gain(point["differences"][role], chance)
         if won <= 0:
-            how = f"{ways[role]} does {'as well' if won == 0 else 'better'} here; use that"
-            return f"{how}{_need_of_threshold(references[role])}.", references[role]
-    return _praise(point, references["deleted"], utility["name"], deleted), point
+            return role, f"{ways[role]} does {'as well' if won == 0 else 'better'}"
+    return None
+
+
+def _least_gain(point: Point, references: Mapping[str, Point], chance: float | None) -> float:
+    return min(net_gain(point["differences"][role], chance) for role in references)
+
+
+def _turn_to(rule: str, other: Point, chosen: Point, references: Mapping[str, Point], chance: float | None) -> str:
+    """The verdict where the balanced choice is not worth it and another is: use that one, and why not the first."""
+    said = chosen["verdict"]["sentence"]
+    if not chosen.get("cautions"):
+        better = _find_better(chosen, references, chance)
+        why = "" if better is None else f": {better[1]}"
+        said = f"{chosen.get('label', chosen['name'])}, the balanced choice, is not worth it{why}."
+    praise = other["verdict"]["sentence"].removeprefix(WORTH)
+    return f"Use {other.get('label', other['name'])}, the choice “{rule}”: {praise} {said}"
 
 
 def _need_of_threshold(point: Point) -> str:
@@ -181,7 +224,7 @@ def net_gain(differences: Mapping[str, Difference], chance: float | None) -> flo
 
 
 def _praise(point: Point, reference: Point, utility: str, deleted: str) -> str:
-    """What is worth it: what is gained, for what; and for what more, where a tuned penalty is clearly cheaper."""
+    """What is gained, for what; and for what more, where a tuned penalty is clearly cheaper."""
     words = {"utility": utility, CONSISTENCY: "consistency of ranks"}
     gains, prices = [], []
     for name, what in words.items():
@@ -202,7 +245,7 @@ def _praise(point: Point, reference: Point, utility: str, deleted: str) -> str:
         for word, side in (("better", "more"), ("worse", "less"))
     )
     with_penalty = f" Against deleting with a tuned penalty: {' and '.join((*more, *less))}." if less else ""
-    return f"Worth it: {gained}, compared with deleting {deleted}{price}.{with_penalty}"
+    return f"{gained}, compared with deleting {deleted}{price}.{with_penalty}"
 
 
 def list_reasons(point: Point, reference: Point | None, utility: str) -> list[str]:

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from ifair.audit.cautions import CHANCE
+from ifair.audit.table_cautions import find_telling, list_table_cautions
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, suggest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
@@ -21,7 +22,14 @@ from ifair.evaluate.candidates import EXISTING, VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.measures import USEFULNESS, plain_number
-from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_decision
+from ifair.evaluate.rules import (
+    ONE_DECISION,
+    RULES,
+    choose,
+    find_worthwhile,
+    is_nearly_one_decision,
+    list_flaws,
+)
 from ifair.evaluate.search import search
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import check_parity, fit_representations, train
@@ -175,6 +183,8 @@ def tune(
     front = find_front(trials)
     if not front:
         raise IfairError(f"{dataset.name}: none of {len(trials)} settings could be judged by {' and '.join(MEASURES)}")
+    for id_, why in explain_passed_over(trials, parts.task).items():
+        by_id[id_]["passed_over"] = why
     found: Tuning = {
         "format": "ifair-tuning",
         "version": 3,
@@ -194,6 +204,8 @@ def tune(
     }
     if dataset.weight is not None:
         found["data"]["weighted_by"] = str(dataset.weight.name)
+    if cautions := list_table_cautions(parts, find_telling(dataset), parity):
+        found["cautions"] = cautions
     if parity is not None:
         found["parity"] = cast(Parity, {"kind": parity[0], "groups": parity[1]})
     return found
@@ -347,31 +359,75 @@ def find_tuned(tuning: Mapping[str, Any], choice: str) -> Candidate:
     return found
 
 
+def explain_passed_over(points: Sequence[Mapping[str, Any]], task: str) -> dict[str, str]:
+    """By id why no rule may choose a point, in words; where all decide nearly the same, that is no reason."""
+    choosable = [point for point in points if is_choosable(point)]
+    rows = [point["validation"] for point in choosable]
+    flaws = list_flaws(rows, utility=MEASURES[0], fairness=MEASURES[1], chance=CHANCE.get(task, 0.0))
+    found = {point["id"]: flaw for point, flaw in zip(choosable, flaws) if flaw is not None}
+    chosen = set(name_choices(choosable, task).values())
+    for point in choosable:
+        if is_nearly_one_decision(point["validation"].get("positive")) and point["id"] not in chosen:
+            found.setdefault(point["id"], ONE_DECISION)
+    for point in points:
+        if point["role"] in ("ours", "rival") and not is_choosable(point):
+            blind = Candidate.from_data(point["candidate"]).blind
+            found[point["id"]] = "deletes, and no more" if blind else "sees the protected columns"
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BetterDeletion:
+    """A way of deleting the protected columns that does better than a point of ours, by a search's own numbers."""
+
+    label: str
+    penalised: bool
+    utility: float
+    ranks: float
+
+    def __str__(self) -> str:
+        how = " with a tuned penalty" if self.penalised else ""
+        return f"deleting the protected columns{how} ({self.label}: {self.utility:.3f}, {self.ranks:.3f})"
+
+
+def find_better_deletion(tuning: Mapping[str, Any], point: Mapping[str, Any]) -> BetterDeletion | None:
+    """What is behind a point in neither utility nor consistency, and ahead in one of them, by the decimals shown."""
+    ours = _shown_measures(point)
+    # The first tells the data as they are, the second deletes, then comes the tuned penalty.
+    for i, role in enumerate(("deleted", "penalised"), start=1):
+        for other in tuning["baselines"]:
+            utility, ranks = theirs = _shown_measures(other)
+            if other["role"] == role and utility >= ours[0] and ranks >= ours[1] and theirs != ours:
+                return BetterDeletion(letter(i), role == "penalised", utility, ranks)
+    return None
+
+
+def _shown_measures(point: Mapping[str, Any]) -> tuple[float, float]:
+    utility, ranks = (round(_number(point.get("validation", {}).get(name)), 3) for name in MEASURES)
+    return utility, ranks
+
+
 def doubt_choices(tuning: Mapping[str, Any]) -> str | None:
     """What the numbers of a search say against its choices, or why there are none; None where nothing is to say.
 
-    By the decimals that are shown: deleting the protected columns is ahead of the balanced choice in utility and not
-    behind in consistency, or every setting of ours decides nearly the same about everybody.
+    Deleting the protected columns does better than some, or every setting of ours decides nearly the same about
+    everybody.
     """
-    by_id = {point["id"]: point for point in tuning["trials"]}
-    chosen = by_id.get(tuning["choices"].get("balanced"))
-    if chosen is None:
+    if not tuning["choices"]:
         shares = [point["validation"].get("positive") for point in tuning["trials"] if is_choosable(point)]
-        if not tuning["choices"] and shares and all(map(is_nearly_one_decision, shares)):
+        if shares and all(map(is_nearly_one_decision, shares)):
             return "No choice is marked: every setting that may be chosen decides nearly the same about everybody."
         return None
-    ours = [round(_number(chosen["validation"].get(name)), 3) for name in MEASURES]
-    for i, role in enumerate(("deleted", "penalised")):
-        for point in tuning["baselines"]:
-            utility, ranks = (round(_number(point.get("validation", {}).get(name)), 3) for name in MEASURES)
-            if point["role"] == role and utility > ours[0] and ranks >= ours[1]:
-                # The first tells the data as they are, the second deletes, then comes the tuned penalty.
-                how = " with a tuned penalty" if i else ""
-                return (
-                    f"By these numbers deleting the protected columns{how} ({letter(i + 1)}: {utility:.3f}, "
-                    f"{ranks:.3f}) does better than the balanced choice; `ifair report` judges."
-                )
-    return None
+    by_id = {point["id"]: point for point in tuning["trials"]}
+    beaten: dict[str, list[str]] = {}
+    for rule, id_ in tuning["choices"].items():
+        better = find_better_deletion(tuning, by_id[id_]) if id_ in by_id else None
+        if better is not None:
+            beaten.setdefault(str(better), []).append(f"the {rule.replace('_', ' ')} choice")
+    if not beaten:
+        return None
+    told = [f"{better} does better than {' and '.join(choices)}" for better, choices in beaten.items()]
+    return f"By these numbers {'; '.join(told)}; `ifair report` judges."
 
 
 def find_similarity(tuning: Mapping[str, Any]) -> Any:

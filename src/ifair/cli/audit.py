@@ -24,7 +24,8 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
 
     Utility, consistency, group fairness, the adversary, the flip test and the certificate, on people whom no model
     has seen; with all attributes, with protected columns deleted, for rivals, and for iFair at several settings. Gaps
-    between groups are measured; --parity enforces equal rates, by a threshold per group, and says what that costs.
+    between groups are measured; --parity aims at equal rates by a threshold per group, and says what is left of the
+    gap, and what that costs.
 
     \b
     ifair audit people.csv --protected sex --target hired --positive yes

@@ -233,10 +233,17 @@ def _write_recipe(
 def _read_recipe(path: Path, choice: str, people: Any, seed: int | None, as_audited: bool) -> dict[str, Any]:
     """What to learn, by a point of a tuning; with ``learned_from``, the people that the audit learned from."""
     from ifair.audit.evidence import split_for_audit
-    from ifair.audit.tuning import find_similarity, find_tuned
+    from ifair.audit.tuning import find_better_deletion, find_similarity, find_tuned
 
     tuning = read_tuning(path, people)
     point = find_tuned(tuning, choice)
+    reached = next((trial for trial in tuning["trials"] if trial["id"] == point.id), None)
+    better = None if reached is None else find_better_deletion(tuning, reached)
+    if better is not None:
+        warn(
+            f"by {path.name}, {better} does better than {choice!r}, on the validation people: --choice {better.label} "
+            "learns that; `ifair report` judges on others"
+        )
     recipe: dict[str, Any] = {
         "candidate": point,
         "solver": tuning["solver"],

@@ -106,8 +106,8 @@ def report(
         facts = {"report": _describe_file(output), "cards": [_describe_file(path) for path in cards]}
         echo_json({**facts, "choice": _describe_choice(evidence, choice)})
         return
-    if "verdict" in evidence:
-        click.echo(f"{make_printable(verdict_text(evidence['verdict']), lines=True)}\n")
+    if said := verdict_text(evidence):
+        click.echo(f"{make_printable(said, lines=True)}\n")
     click.echo(f"Report: {output.resolve()}")
     if kept is not None:
         click.echo(f"Evidence: {kept.resolve()}; `ifair report {kept}` needs no second audit")

@@ -65,8 +65,8 @@ def tune(
     penalty. All get the same number of trials. Learns on a third of the people and judges on another, by utility and
     consistency of scores at once; the last third is left for the audit. Of large tables a sample is taken: `ifair fit
     --tuning` then learns from everybody. Ends with the front and three choices: most useful, fairest, balanced. Stopped
-    at any moment, the same command goes on. With --parity all settings are judged by scores that give every group the
-    same rate, as `ifair report --tuning` then does.
+    at any moment, the same command goes on. With --parity all settings are judged by scores that aim at the same rate
+    of every group, as `ifair report --tuning` then does.
 
     \b
     ifair tune people.csv --protected sex --target hired --positive yes

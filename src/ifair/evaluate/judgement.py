@@ -9,22 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.evaluate.measures import plain_number
+from ifair.evaluate.number_bins import order_labels
 from ifair.evaluate.resampling import Measured, Resamples
-from ifair.evaluate.splits import Part, Rows, Split
+from ifair.evaluate.splits import Part, Rows, Split, name_groups
 from ifair.evaluate.statistics import gap_interval, share_gap_interval
 from ifair.evaluate.training import Outcome
 from ifair.metrics import adversary, certify, nearest_neighbours, share_at_k, treatment
 from ifair.metrics.arguments import average
 from ifair.metrics.corrected import differ_at_rate, differ_in_rank
 from ifair.metrics.individual import compare_with_neighbours
-from ifair.results import Attack, Certificate, JudgedMeasures, Number, Partition, Worst
+from ifair.results import ENOUGH_PEOPLE, Attack, Certificate, Estimate, JudgedMeasures, Number, Partition, Worst
 
 ADVERSARY_FOLDS = 5
 MOST_ATTACKED = 5_000
 """People whose group the adversary guesses, at most; more would only cost time."""
-
-ENOUGH = 20
-"""People in a group, for it to take part in a gap."""
 
 CERTIFIED_SHARES = (0.01, 0.05, 0.1, 0.2)
 
@@ -111,12 +109,12 @@ class Judgement:
 
     def _measure_rates(self, labels: NDArray[Any], counted: NDArray[np.bool_]) -> Rates:
         """Of every group who is in it, of those who are counted, and their mean decision."""
-        members = {label: (labels == label) & counted for label in np.unique(labels)}
+        members = {label: (labels == label) & counted for label in order_labels(labels)}
         return {label: (who, self.draws.average(self.outcome.decisions, who)) for label, who in members.items()}
 
     def _measure_gap(self, rates: Rates) -> Measured | None:
         """The largest gap between groups of enough people; None where there are no two."""
-        enough = [(who, rate) for who, rate in rates.values() if who.sum() >= ENOUGH]
+        enough = [(who, rate) for who, rate in rates.values() if who.sum() >= ENOUGH_PEOPLE]
         if len(enough) < 2:
             return None
         drawn = np.column_stack([np.r_[rate.estimate, rate.drawn] for _, rate in enough])
@@ -159,6 +157,16 @@ class Judgement:
             gap = (self._measure_gap(rates) or UNKNOWN).describe()
             compared |= {key: gap["estimate"], f"{key}_interval": [gap["low"], gap["high"]]}
         return compared
+
+    def gap_at_parity(self, column: str, parity: str) -> Estimate:
+        """The largest gap that is left between groups of a column who are given the same rate by their thresholds.
+
+        Of all, or for the parity "opportunity" of those who truly are positive; unknown where no two groups have
+        enough people.
+        """
+        counted = np.ones(len(self.part), dtype=bool) if parity == "selection" else self.part.y == 1
+        rates = self._measure_rates(name_groups(self.part.records.frame, column), counted)
+        return (self._measure_gap(rates) or UNKNOWN).describe()
 
     def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[Worst]:
         """Who is treated worst compared with the people most like them."""

@@ -61,18 +61,41 @@ def is_nearly_one_decision(positive: float | None) -> bool:
     return positive is not None and max(positive, 1 - positive) >= NEARLY_ALL
 
 
+ONE_DECISION = "nearly one decision"
+"""What is said of it, wherever it is."""
+
+
 def find_worthwhile(
     rows: Sequence[Mapping[str, Any]], *, utility: str, fairness: str, chance: float = 0.0
 ) -> list[int]:
-    """Positions of the rows that a rule may choose: what distinguishes nobody is never fair.
+    """Positions of the rows that a rule may choose: what distinguishes nobody is never fair; see :func:`list_flaws`."""
+    flaws = list_flaws(rows, utility=utility, fairness=fairness, chance=chance)
+    return [i for i, flaw in enumerate(flaws) if flaw is None]
 
-    Left out is what has a measure undefined, decides the same about everybody (its ``corrected`` is 0), orders like
-    people as at random, or keeps less than half of the best utility above chance.
+
+def list_flaws(
+    rows: Sequence[Mapping[str, Any]], *, utility: str, fairness: str, chance: float = 0.0
+) -> list[str | None]:
+    """Why no rule may choose a row, in words; None where one may.
+
+    Such a row has a measure undefined, decides the same about everybody (its ``corrected`` is 0), orders like people as
+    at random, or keeps less than half of the best utility above chance.
     """
-    known = [i for i, row in enumerate(rows) if row[utility] is not None and row[fairness] is not None]
-    useful = [i for i in known if rows[i][fairness] > 0 and rows[i].get("corrected", 1.0) != 0]
-    best = max((rows[i][utility] for i in useful), default=chance)
-    return [i for i in useful if rows[i][utility] > chance and rows[i][utility] - chance >= KEPT * (best - chance)]
+
+    def find_flaw(row: Mapping[str, Any]) -> str | None:
+        if row[utility] is None or row[fairness] is None:
+            return "undefined"
+        if row.get("corrected", 1.0) == 0:
+            return "one decision for everybody"
+        return None if row[fairness] > 0 else "like people ranked as at random"
+
+    flaws = [find_flaw(row) for row in rows]
+    best = max((row[utility] for row, flaw in zip(rows, flaws) if flaw is None), default=chance)
+
+    def is_useful(row: Mapping[str, Any]) -> bool:
+        return bool(row[utility] > chance and row[utility] - chance >= KEPT * (best - chance))
+
+    return [flaw if flaw or is_useful(row) else "too little utility" for row, flaw in zip(rows, flaws)]
 
 
 def choose_row(rows: Sequence[Mapping[str, Any]], rule: str, *, utility: str, fairness: str = "yNN") -> Any:

@@ -17,6 +17,7 @@ from ifair.datasets.dataset import Dataset
 from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder
 from ifair.errors import IfairError, name_setting
+from ifair.evaluate.number_bins import name_bins
 from ifair.results import Task
 from ifair.similarity import Peers, Similarity
 from ifair.similarity.peers import Points, find_peers
@@ -26,7 +27,7 @@ NEIGHBOURS = 10
 """How many peers the paper compares everybody with."""
 
 SHOWN_VALUES = 12
-"""Groups of one attribute; with more values than this, only the protected group as a whole is compared."""
+"""Groups of one attribute: with more values than this, numbers are compared in bins, and text cannot be compared."""
 
 Rows = NDArray[np.intp]
 
@@ -123,11 +124,13 @@ class Part:
     def partitions(self) -> dict[str, NDArray[Any]]:
         """Who belongs together, by name: the protected group, each protected attribute, and their combinations.
 
-        An attribute that tells the protected group from the others, and nothing else, stands for it.
+        An attribute that tells the protected group from the others, and nothing else, stands for it. Numbers of many
+        values are cut into bins; see :func:`find_unjudged` for text of many values.
         """
         frame, names = self.records.frame, self.records.protected
         found = {"protected group": np.where(self.group, "protected", "others")}
-        single = {name: name_groups(frame, name) for name in names if frame[name].nunique() <= SHOWN_VALUES}
+        unjudged = find_unjudged(self.records, self.encoder.categorical)
+        single = {name: name_groups_judged(frame[name]) for name in names if name not in unjudged}
         same = [name for name, labels in single.items() if _same_partition(labels, self.group)]
         if same:
             found = {same[0]: single[same[0]]}
@@ -404,6 +407,23 @@ def value_text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
     return str(value)
+
+
+def find_unjudged(people: Dataset, categorical: Any) -> list[str]:
+    """Protected attributes by whose groups nobody can be compared: text, or codes of categories, of too many values."""
+    codes = () if isinstance(categorical, str) else categorical
+    return [
+        name
+        for name in people.protected
+        if people.frame[name].nunique() > SHOWN_VALUES and (name in codes or not is_numeric_dtype(people.frame[name]))
+    ]
+
+
+def name_groups_judged(column: pd.Series) -> NDArray[Any]:
+    """Everybody's group as text by which people are compared, shape (M,): a value, or a bin of many numbers."""
+    if column.nunique() > SHOWN_VALUES:
+        return name_bins(column, value_text(None))
+    return name_groups(column.to_frame(), str(column.name))
 
 
 def name_groups(frame: pd.DataFrame, column: str) -> NDArray[Any]:

@@ -28,7 +28,7 @@ def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
         Heading(f"Model card: {point['name']} on {evidence['data']['name']}", 1),
         *_details(evidence, point),
         *_use(evidence, point),
-        *_data(evidence),
+        *_data(evidence, point),
         *_measures(evidence, point),
         *_limits(evidence, point),
     ]
@@ -146,7 +146,7 @@ def _name_user(point: Point) -> str:
     return "For whoever trains the next model on it: what that model makes of it must be audited with it."
 
 
-def _data(evidence: Evidence) -> list[Block]:
+def _data(evidence: Evidence, point: Point) -> list[Block]:
     about = evidence["data"]
     parts, share = about["parts"], about["group_share"]
     whose = f", everybody whose {about['group']}" if "group" in about else ""
@@ -162,9 +162,11 @@ def _data(evidence: Evidence) -> list[Block]:
             f"settings on, {parts['test']:,} to judge on.",
             f"Protected attributes: {', '.join(about['protected'])}.",
             "" if by is None else f"People are weighted by {by}, in models and measures; they count once in: {once}.",
-            parity_words(evidence["settings"].get("parity")).removeprefix("; ").capitalize(),
+            end_sentence(parity_words(evidence, point)),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
-            f"{unknown:,} without a protected value count{'s' * (unknown == 1)} among the others." if unknown else "",
+            f"Of {unknown:,} that is not known, for lack of a protected value: counted among the others."
+            if unknown
+            else "",
         )
         if line
     ]
@@ -172,6 +174,11 @@ def _data(evidence: Evidence) -> list[Block]:
     if missing:
         lines.append(f"Missing values: {', '.join(missing)}.")
     return [Heading("Data"), Bullets(lines)]
+
+
+def end_sentence(words: str) -> str:
+    """With a capital letter and a full stop, and nothing else changed: what is quoted stays as it is."""
+    return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
 def _measures(evidence: Evidence, point: Point) -> list[Block]:
@@ -223,6 +230,7 @@ def _limits(evidence: Evidence, point: Point) -> list[Block]:
         "One random split: intervals cover the choice of people to judge on, not the luck of the split.",
         "The outcomes of the past are taken for the truth; where they are unfair, so is what is called useful here.",
         "Which attributes may count, and how much they make people alike, was decided by whoever chose the columns.",
+        *(one["text"] for one in evidence.get("cautions", [])),
     ]
     told = "What the model sees still tells" if point["family"] in UNREPRESENTED else "The representation still tells"
     told = "Its scores tell" if point["family"] == "existing" else told

@@ -178,7 +178,7 @@ def check_table(
     out = {*roles.ignore, roles.id, roles.weight, *(column for column, doubt in doubts.items() if doubt.leave_out)}
     warnings = [*describe_missing(marked), *warn_of_words(frame, [c for c in frame.columns if c not in out])]
     warnings += [column_warnings.warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
-    warnings += [*column_warnings.warn_of_protected(frame, roles.protected, roles.keep), *of_target]
+    warnings += [*column_warnings.warn_of_protected(frame, roles.protected, roles.keep, roles.group), *of_target]
     checked = CheckedTable(frame, roles, doubts, warnings, name, source, classes)
     if set(checked.attributes) <= set(roles.protected):
         raise IfairError("no attribute is left besides the protected columns: nothing would remain to represent")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_numeric_dtype, is_object_dtype
 
 from ifair.errors import IfairError, name_setting
+from ifair.tables.groups import split_condition
 from ifair.unsuitable_columns import Doubt, count_many_categories, find_doubt
 
 _TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
@@ -39,14 +40,21 @@ def warn_of_attribute(column: str, doubt: Doubt) -> str:
     return f"column {column!r} {doubt.reason}: kept as an attribute; {instead}{ignore} leaves it out"
 
 
-def warn_of_protected(frame: pd.DataFrame, protected: Iterable[str], keep: Collection[str]) -> list[str]:
-    """Doubts about protected columns; one that names people, and so no group, is refused unless it is to be kept."""
+def warn_of_protected(
+    frame: pd.DataFrame, protected: Iterable[str], keep: Collection[str], conditions: Collection[str] = ()
+) -> list[str]:
+    """Doubts about protected columns; one that names people, and so no group, is refused unless it is to be kept.
+
+    The conditions say who is in the protected group; without any, values in all protected columns do.
+    """
     lines = []
+    decisive = {split_condition(condition)[0] for condition in conditions}
     for column in protected:
         if frame[column].nunique() < 2:
             lines.append(f"protected column {column!r} has one value: there is nothing to protect in it")
             continue
         lines += _warn_of_spellings(frame[column])
+        lines += _warn_of_missing(frame[column], decides=not decisive or column in decisive)
         doubt = find_doubt(frame[column])
         if doubt is None or column in keep:
             continue
@@ -65,7 +73,7 @@ SHOWN_TWICE = 5
 
 
 def _warn_of_spellings(column: pd.Series) -> list[str]:
-    """Protected values that are one but for case and spaces, and people who have none."""
+    """Protected values that are one but for case and spaces."""
     lines = []
     values = [value for value in column.dropna().unique() if isinstance(value, str)]
     spelled: dict[str, list[str]] = {}
@@ -79,13 +87,19 @@ def _warn_of_spellings(column: pd.Series) -> list[str]:
             f"{'; '.join(twice[:SHOWN_TWICE])}{more}: "
             "they count as different groups; write them alike"
         )
-    if missing := int(column.isna().sum()):
-        people, have = ("1 person", "has") if missing == 1 else (f"{missing:,} people", "have")
-        lines.append(
-            f"protected column {column.name!r}: {people} {have} no value in it and, unless a condition says otherwise, "
-            "count as not in the protected group"
-        )
     return lines
+
+
+def _warn_of_missing(column: pd.Series, *, decides: bool) -> list[str]:
+    """People without a protected value, and what they count as, where it ``decides`` who is in the protected group."""
+    missing = int(column.isna().sum())
+    if not missing:
+        return []
+    people, have = ("1 person", "has") if missing == 1 else (f"{missing:,} people", "have")
+    counted = "and, unless a condition says otherwise, count as not in the protected group"
+    if not decides:
+        counted = "and are a group of their own where groups by it are compared"
+    return [f"protected column {column.name!r}: {people} {have} no value in it {counted}"]
 
 
 def warn_of_target(name: str, doubt: Doubt | None, *, is_class: bool) -> list[str]:

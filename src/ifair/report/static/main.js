@@ -18,6 +18,7 @@ function show(i, focus = false) {
 
 function update() {
   const { data, people, now } = state;
+  say("lead", leadWords(data, now));
   showVerdict(data, now);
   say("trade-off-words", `Every point is a way to decide. Further right is more useful, further up treats like people more alike${data.settings.tuned ? "" : "; the settings are those of a small grid, and a search (ifair tune) may find better ones"}.`);
   const doubted = data.points.some(isDoubted);
@@ -42,7 +43,6 @@ async function start() {
   state.people = await unpackPeople();
   state.now = data.points.find((p) => p.id === (data.verdict?.choice ?? data.choices.balanced)) ?? data.points.at(-1);
   state.person = state.now.worst[0]?.person ?? 0;
-  say("lead", leadWords(data));
   say("people-words", peopleWords(data, state.people));
   showOptions(data, choose);
   showFinder(state.people, show);

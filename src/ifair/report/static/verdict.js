@@ -23,7 +23,7 @@ function showVerdict(data, now) {
     now.id === data.verdict?.choice ? data.verdict.reasons.filter((r) => r.startsWith("The choice")) : "");
   say("rule", (verdict ?? data.verdict)?.rule ?? "There is no verdict on this table.");
   // Where the verdict is not to use it, it says why.
-  fill("cautions", [...(now.cautions ?? []), ...(verdict?.besides ?? [])].filter((one) => !verdict?.sentence.includes(one.text.slice(1))).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution: "), one.text)));
+  fill("cautions", [...(data.cautions ?? []), ...(now.cautions ?? []), ...(verdict?.besides ?? [])].filter((one) => !verdict?.sentence.includes(one.text.slice(1))).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution: "), one.text)));
   say("scope", verdict?.scope ?? "");
   showComparison(data, now);
 }

@@ -63,21 +63,23 @@ function settingsWords(data) {
 /** That people stand for several, where they do; what they count once in is in the appendix. */
 const weightWords = (data) => (data.data.weighted_by == null ? "" : ` People are weighted by ${quoted(data.data.weighted_by)}.`);
 
-/** That groups were given the same rate, where they were. */
-function parityWords(data) {
+/** That groups are to get the same rate, where they are, and how far the point shown is from it. */
+function parityWords(data, now) {
   const parity = data.settings.parity;
   if (parity == null) return "";
   const whom = parity.kind === "selection" ? "" : " of those whom the model expects to be positive";
-  return ` Decisions give every group of ${quoted(parity.groups)} the same rate${whom}: scores are moved by group, by thresholds found on other people.`;
+  const gap = now.parity_gap, among = parity.kind === "selection" ? "" : " among those who truly are positive";
+  const reached = gap == null ? "" : ` On the people judged the largest gap${among} is ${gap.estimate == null ? "not known" : `${num(100 * gap.estimate, 1)} percentage points (${num(100 * gap.low, 1)} to ${num(100 * gap.high, 1)}) with ${now.label}`}, between groups of ${ENOUGH} people or more.`;
+  return ` Thresholds of each group of ${quoted(parity.groups)}, found on other people, aim at the same rate${whom}.${reached}`;
 }
 
-function leadWords(data) {
+function leadWords(data, now) {
   const { records, parts, group, group_share: share } = data.data;
   const what = data.task === "ranking" ? `to rank people by ${outcomeName(data)}` : `to predict ${outcomeName(data)}`;
   const protect = group && !data.data.protected.some((name) => group === name)
     ? ` The protected group is everybody whose ${group} (${percent(share)}).` : "";
-  const unknown = data.data.unknown_others ? ` ${many(data.data.unknown_others, "person", "people")} without a value of ${hiddenNames(data, "or")} ${data.data.unknown_others === 1 ? "counts" : "count"} among the others.` : "";
-  return `Models learn from ${count(parts.train)} of ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect}${unknown}${weightWords(data)}${parityWords(data)} All numbers are about ${count(parts.test)} people${judgedWords(data)}`;
+  const unknown = data.data.unknown_others ? ` Of ${many(data.data.unknown_others, "person", "people")} that is not known, for lack of a protected value: counted among the others.` : "";
+  return `Models learn from ${count(parts.train)} of ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect}${unknown}${weightWords(data)} All numbers are about ${count(parts.test)} people${judgedWords(data)}${parityWords(data, now)}`;
 }
 
 /** How shares are written: the unit once, after an interval; and differences of them in points. */
