@@ -427,6 +427,24 @@ def test_a_fitted_estimator_is_used_as_it_is(people, hired, frozen):
     np.testing.assert_array_equal(plain.predict_proba(unprotected), before)
 
 
+def test_protected_columns_that_nothing_looks_at_may_be_missing(model, people, hired):
+    assert model.needless_columns == ROLES
+    blind = people.drop(columns=ROLES)
+    for partly in (blind, people.drop(columns="sex"), blind[blind.columns[::-1]]):
+        np.testing.assert_array_equal(model.predict_proba(partly), model.predict_proba(people))
+        np.testing.assert_array_equal(model.scores(partly), model.scores(people))
+        np.testing.assert_array_equal(model.decide(partly, n=7).selected, model.decide(people, n=7).selected)
+    assert ifair.score(model, blind.iloc[3].to_dict()) == ifair.score(model, people.iloc[3].to_dict())
+    must_raise(ValueError, "height", model.predict, blind.drop(columns="height"))
+    must_raise(
+        IfairError, "the record lacks 'height'", ifair.score, model, blind.drop(columns="height").iloc[3].to_dict()
+    )
+    seeing = ConsistentClassifier(pipeline(), protected=ROLES, sees_protected=True)
+    with pytest.warns(UserWarning, match="can see protected columns"):
+        seeing.fit(people, hired)
+    assert seeing.needless_columns == []
+
+
 def test_a_fitted_estimator_that_saw_protected_columns_gets_them_with_a_warning(people, hired):
     plain = pipeline().fit(people[:100], hired[:100])
     model = ConsistentClassifier(plain, cv="prefit", protected=ROLES, strength=0)

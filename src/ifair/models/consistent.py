@@ -11,7 +11,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ifair.encode.table_forms import to_pandas
 from ifair.errors import IfairError
 from ifair.inputs.partitions import lazy_on_clusters
 from ifair.models.consistent_model import ConsistentModel
@@ -155,7 +154,7 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
 
     def _ask_inner(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        answer: NDArray[Any] = getattr(self.estimator_, method)(self._take_seen(X, to_pandas(self, X, reset=False)))
+        answer: NDArray[Any] = getattr(self.estimator_, method)(self._read_columns(X)[1])
         return answer
 
     def _find_inner(self) -> Any:

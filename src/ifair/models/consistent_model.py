@@ -276,8 +276,8 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         """Scores of people one at a time, each compared with the reference."""
         if not hasattr(self, "reference_"):  # asking scikit-learn takes a while, which counts for one person
             check_is_fitted(self)
-        frame = to_pandas(self, X, reset=False)
-        model_scores = self._call_inner(self._take_seen(X, frame))
+        frame, seen = self._read_columns(X)
+        model_scores = self._call_inner(seen)
         if self.strength == 0:
             return model_scores
         # For a few people selecting columns would take longer than the search.
@@ -317,9 +317,25 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         """The columns to compare people by, and what the inner model says of them."""
         check_is_fitted(self)
         refuse_cluster(X, f"scores and decide of {type(self).__name__}")
+        frame, seen = self._read_columns(X)
+        return self._take_comparable(frame), self._call_inner(seen)
+
+    def _read_columns(self, X: Any) -> tuple[pd.DataFrame, Any]:
+        """The table, in which columns that nothing looks at may be missing, and what the inner estimator looks at."""
+        known = getattr(self, "feature_names_in_", None)
+        if known is not None and isinstance(X, pd.DataFrame) and X.shape[1] < len(known):
+            filled = X.assign(**{name: np.nan for name in self.needless_columns if name not in X.columns})
+            if set(filled.columns) == set(known):  # else scikit-learn says what is missing
+                X = filled[list(known)]
         frame = to_pandas(self, X, reset=False)
-        model_scores = self._call_inner(self._take_seen(X, frame))
-        return self._take_comparable(frame), model_scores
+        return frame, self._take_seen(X, frame)
+
+    @property
+    def needless_columns(self) -> list[str]:
+        """Protected columns that nothing looks at: tables of pandas, and records, may do without them."""
+        check_is_fitted(self)
+        unseen = self.protected_mask_ & ~self.seen_mask_
+        return [str(name) for name, needless in zip(getattr(self, "feature_names_in_", ()), unseen) if needless]
 
     # ---- the inner model ----
 

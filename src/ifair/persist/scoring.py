@@ -74,9 +74,10 @@ def _make_row(model: Any, record: Any) -> Any:
             raise IfairError(f"the model was fitted on an array: pass one record of {model.n_features_in_} numbers")
         return row
     values = _read_attributes(record)
-    _check_names(list(values), list(names))
+    needless = getattr(model, "needless_columns", [])
+    _check_names(list(values), list(names), needless)
     # Column by column, so that each keeps a type of its own.
-    return pd.DataFrame({name: [values[name]] for name in names})
+    return pd.DataFrame({name: [values[name]] for name in names if name not in needless or name in values})
 
 
 def _read_attributes(record: Any) -> Mapping[Any, Any]:
@@ -99,7 +100,7 @@ def _read_attributes(record: Any) -> Mapping[Any, Any]:
     )
 
 
-def _check_names(given: Sequence[Any], known: Sequence[str]) -> None:
+def _check_names(given: Sequence[Any], known: Sequence[str], needless: Sequence[str]) -> None:
     absent = [name for name in known if name not in set(given)]
     for name in given:
         if name not in set(known):
@@ -107,6 +108,7 @@ def _check_names(given: Sequence[Any], known: Sequence[str]) -> None:
             near = nearest_name(name, absent) or nearest_name(name, known)
             hint = f"did you mean {near!r}?" if near else f"its attributes are {', '.join(map(repr, known))}"
             raise IfairError(f"the record has {name!r}, which the model does not know; {hint}")
+    absent = [name for name in absent if name not in needless]
     if absent:
         raise IfairError(
             f"the record lacks {', '.join(map(repr, absent))}; pass every attribute, with None where a value is missing"
