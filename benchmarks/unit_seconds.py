@@ -1,17 +1,17 @@
 """How long the units of the full profile take without a GPU: what ``ifair reproduce --dry-run`` estimates from there.
 
     ifair reproduce --profile full --splits 1 --output FOLDER
-    IFAIR_DATA=folder python benchmarks/unit_seconds.py FOLDER [--share 8] [--jobs 2] [--write]
+    IFAIR_DATA=folder python benchmarks/unit_seconds.py FOLDER [--share 8] [--jobs 2] [--only NAME ...] [--write]
 
 Of the first split of every dataset. Units that the run has finished are taken from its folder; it would take hours, and
 may be stopped at any time. Of the others the processor seconds are measured here, of a grid by every --share-th of its
-settings. --write puts the means into the table of the package.
+settings. --only keeps to some experiments. --write puts the means into the table of the package.
 """
 
 import argparse
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -32,10 +32,11 @@ from ifair.results import REPRODUCTION, read_results
 COMMITTED = Path(__file__).parents[1] / "docs" / "results" / "reproduce.json"
 
 
-def list_units() -> Iterator[tuple[str, Unit]]:
+def list_units(names: Collection[str]) -> Iterator[tuple[str, Unit]]:
     """The units of the first split, by experiment; settings that an earlier experiment chose are the committed ones."""
     experiments: Any = read_results(COMMITTED, REPRODUCTION)["experiments"]
-    for name, experiment in find_experiments().items():
+    for name in names:
+        experiment = find_experiments()[name]
         if missing := experiment.left_out():
             raise SystemExit(f"{name} cannot be measured whole: {'; '.join(missing.values())}")
         for unit in experiment.plan(PROFILES["full"].limit_splits(1), {}):
@@ -72,10 +73,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--share", type=int, default=8)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", nargs="*", default=list(find_experiments()), choices=find_experiments())
     parser.add_argument("--write", action="store_true")
     wanted = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    units = list(list_units())
+    units = list(list_units(wanted.only))
     records = [read_record(wanted.folder / "units", unit) for _, unit in units]
     missing = [unit for (_, unit), record in zip(units, records) if record is None]
     measured = Parallel(n_jobs=wanted.jobs, return_as="generator")(
@@ -89,8 +91,10 @@ def main() -> None:
         found.setdefault(name, defaultdict(list))[part].append(seconds)
     means = {name: {part: round(fmean(each), 2) for part, each in parts.items()} for name, parts in found.items()}
     if wanted.write:
+        known = known_times()
+        means = {**known["without_gpu"]["seconds"], **means}
         told = {"machine": describe_environment()["machine"], "version": __version__, "seconds": means}
-        write_json(Path(reproduce.__file__).parent / "unit_seconds.json", {**known_times(), "without_gpu": told})
+        write_json(Path(reproduce.__file__).parent / "unit_seconds.json", {**known, "without_gpu": told})
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -41,6 +42,21 @@ def test_candidates_trained_together_are_those_trained_alone(credit):
     again, alone = train_many(candidates[:1], credit, 0, solver)[0], train(candidates[0], credit, 0, {})
     # With the lowest versions that are declared they differ in the last digits.
     np.testing.assert_allclose(*(one.outcome(credit.test).scores for one in (again, alone)), rtol=1e-12)
+
+
+def test_what_a_model_is_changed_into_is_fitted_in_its_place(credit):
+    solver = {"n_restarts": 1, "max_iter": 4, "engine": "local"}
+    candidates = [Candidate("masked"), *(Candidate("ifair-b", setting) for setting in SETTINGS[:2])]
+    weights = [0.5, 0.25]
+
+    def change(model):
+        return clone(model).set_params(utility_weight=weights[model.fairness_weight > 0.3], fairness_weight=1.0)
+
+    _, *changed = train_many(candidates, credit, 0, solver, change)
+    for trained, weight in zip(changed, weights, strict=True):
+        model = trained.representation
+        assert model.utility_weight == weight
+        assert model.loss_ == pytest.approx(weight * model.utility_loss_ + model.fairness_loss_)
 
 
 class ThreadCounter(DummyClassifier):

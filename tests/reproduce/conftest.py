@@ -2,6 +2,7 @@
 
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from click.testing import CliRunner
 from reproduce.made_up import brief
 
 from ifair.cli import main
+from ifair.core.solve import solve
+from ifair.models import prototypes
 from ifair.reproduce import case
 from ifair.results import REPRODUCTION, read_results
 
@@ -71,3 +74,16 @@ def smoke_run(tmp_path_factory, request):
     outcome = reproduce(folder)
     assert outcome.exit_code == 0, outcome.output
     return folder
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """A list that takes the starts of every fit; nothing is searched for more than a step."""
+    seen = []
+
+    def watch(problems):
+        seen.extend(start for problem in problems for start in problem.starts)
+        return solve([replace(problem, max_iter=1) for problem in problems])
+
+    monkeypatch.setattr(prototypes, "solve", watch)
+    return seen

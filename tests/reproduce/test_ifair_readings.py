@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,11 +15,15 @@ from ifair.reproduce.experiments.ifair_readings import (
     EXPERIMENT,
     LONGER,
     NOT_CENTRED,
+    FurtherFromZero,
+    NearerZero,
     _move_back,
     _train_every_start,
+    _turn_into,
     compare_kinds,
 )
 
+OTHER_WEIGHTS = ["protected_from_1e-06", "protected_from_0.01"]
 GRID = {"K": [4], "ratios": [[0.5, 0.5]], "landmarks": [20, 5000]}
 
 
@@ -35,7 +40,7 @@ def test_every_kind_of_fit_is_measured_and_too_many_landmarks_are_left_out(found
     assert json.loads(json.dumps(found)) == found
     kinds = {method: list(one["rows"][0]["test"]) for method, one in found.items()}
     assert kinds == {
-        "ifair-b": [BASE, "another_start", LONGER, "landmarks_20", NOT_CENTRED, EVERY_START],
+        "ifair-b": [BASE, "another_start", LONGER, "landmarks_20", NOT_CENTRED, *OTHER_WEIGHTS, EVERY_START],
         "svd-masked": [BASE, NOT_CENTRED],
     }
     assert found["ifair-b"]["records"] == 80
@@ -52,6 +57,18 @@ def test_starts_that_all_go_on_are_those_of_the_tables():
     assert losses(_train_every_start, 3) == pytest.approx(losses(train_grid, 3))
     assert losses(_train_every_start, 1) == pytest.approx(losses(train_grid, 1))
     assert losses(train_grid, 3) < losses(train_grid, 1)
+
+
+def test_weights_that_begin_elsewhere_are_those_of_protected_columns_alone(starts):
+    case, parts = small_case("ifair-b"), prepare(small_case("ifair-b"))
+    hidden = parts.train.X.columns.isin(parts.train.X.columns[parts.train.hidden])
+    for change in (lambda model: model, partial(_turn_into, NearerZero), partial(_turn_into, FurtherFromZero)):
+        train_grid(case, parts, change)
+    for ours, nearer, further in zip(*np.array_split(np.array(starts, dtype=object), 3), strict=True):
+        for other, first in ((ours, 1e-4), (nearer, 1e-6), (further, 1e-2)):
+            np.testing.assert_allclose(other.alpha[hidden], first)
+            np.testing.assert_array_equal(other.alpha[~hidden], ours.alpha[~hidden])
+            np.testing.assert_array_equal(other.prototypes, ours.prototypes)
 
 
 def test_columns_that_are_not_centred_have_their_zero_where_the_table_has_it():

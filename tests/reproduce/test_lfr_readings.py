@@ -4,12 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from reproduce.made_up import record, results_of
+from reproduce.made_up import record
 
-from ifair.report.blocks import markdown
 from ifair.reproduce.case import measure_fit, prepare, train_setting
-from ifair.reproduce.deviations import describe_deviations
-from ifair.reproduce.experiments.lfr_readings import BASE, EXPERIMENT, KINDS, compare_kinds, fit_kind
+from ifair.reproduce.experiments.lfr_readings import BASE, EXPERIMENT, KINDS, compare_kinds, train_kind
 from ifair.reproduce.profiles import PROFILES, Source
 
 SETTING = {"K": 4, "A_x": 1.0, "A_y": 1.0, "A_z": 5.0}
@@ -24,7 +22,8 @@ def found():
 
 
 def fit(kind):
-    return fit_kind(kind, CASE, prepare(CASE), [SETTING])[0].representation
+    ((_, trained),) = train_kind(kind, CASE, prepare(CASE), [SETTING])
+    return trained.representation
 
 
 def test_every_reading_is_measured_against_LFR_of_the_tables(found):
@@ -57,9 +56,11 @@ def test_readings_change_what_they_are_called_after():
     np.testing.assert_array_equal(train.X[told] == max(apart.group_labels_), train.group)
 
 
-def test_deviations_tell_what_was_not_measured(committed):
-    kinds = committed["experiments"]["lfr"]["compas"]["kinds"]
-    few = {kind: kinds[kind] for kind in ("another_start", "kinked_parity")}
-    results = results_of(lfr={"compas": {"records": 1000, "kinds": few}})
-    rows = [line for line in markdown(describe_deviations(results)).splitlines() if line.startswith("| LFR")]
-    assert ["not measured" in row for row in rows] == ["smoothed at its kink" not in row for row in rows]
+def test_chances_that_begin_at_random_belong_to_the_same_prototypes(starts):
+    fit(BASE)
+    before = starts[:]
+    starts.clear()
+    fit("random_first_chances")
+    for ours, random in zip(before, starts, strict=True):
+        np.testing.assert_array_equal(ours.prototypes, random.prototypes)
+        assert not np.isclose(ours.extra["log_odds"], random.extra["log_odds"]).any()

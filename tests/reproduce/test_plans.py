@@ -201,10 +201,15 @@ def test_the_time_is_estimated_from_what_units_took(monkeypatch):
 
 
 def test_the_plan_of_the_full_profile_takes_as_long_as_its_run_did(committed):
+    on_gpu = 0
     for name, experiment in find_experiments().items():
+        runs = committed["runs"][name].values()
+        if not all("NVIDIA" in run["environment"]["machine"] for run in runs):
+            continue  # of the others only the first split tells how long they take
         planned = expected_time.estimate_seconds(name, experiment.plan(PROFILES["full"], {}), 1, "with_gpu")
-        took = sum(run["seconds"] for run in committed["runs"][name].values())
-        assert planned == pytest.approx(took, rel=0.02), name
+        assert planned == pytest.approx(sum(run["seconds"] for run in runs), rel=0.02), name
+        on_gpu += 1
+    assert on_gpu > 10
 
 
 def test_what_is_missing_takes_no_time_and_a_smaller_grid_shortens_only_what_tries_it():

@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from reproduce.made_up import GRID, brief
+from reproduce.made_up import GRID, brief, spreads
 
 from ifair.data import make_synthetic
 from ifair.reproduce.experiments.synthetic_influence import measure_influence
-from ifair.reproduce.experiments.synthetic_panels import EXPERIMENT, measure_panel
+from ifair.reproduce.experiments.synthetic_panels import EXPERIMENT, METHODS, describe_sizes, measure_panel
+from ifair.reproduce.profiles import PROFILES
 
 
 def test_the_original_panel_shows_the_data_itself():
@@ -56,6 +57,28 @@ def test_nothing_is_said_of_a_representation_that_is_a_single_point():
     assert row["spread"] == pytest.approx(0, abs=1e-9)
     assert row["flip"] is None
     assert row["between_variants"] is None
+
+
+def test_other_sizes_are_measured_for_what_has_prototypes_and_told_as_changes():
+    units = EXPERIMENT.plan(PROFILES["smoke"], {})
+    sizes = {method: {unit.case.grid["K"][0] for unit in units if unit.case.method == method} for method in METHODS}
+    assert sizes == {"original": {2}, "ifair": {2, 3, 10}, "lfr": {2, 3, 10}}
+    assert len({unit.key for unit in units}) == len(units)
+
+    def reached(acc, parity=0.5):
+        measures = spreads(Acc=acc, yNN=0.5, Parity=parity, EqOpp=0.5)
+        return {"fairest": measures, "balanced": spreads(Acc=0, yNN=0, Parity=0, EqOpp=0)}
+
+    def drawn(before, after):
+        return {"measures": reached(before), "panel": {}, "other_sizes": {"3": reached(after, 0.4)}}
+
+    # iFair is ahead in accuracy with the other K only, and behind in parity in both: it is no different there.
+    study = {name: {"ifair": drawn(0.7, 0.9), "lfr": drawn(0.8, 0.8)} for name in ("random", "x1", "x2")}
+    study["x1"]["ifair"]["other_sizes"]["3"] = reached(0.96, 0.4)
+    assert describe_sizes(study) == (
+        "K = 3: iFair, Acc +0.22, yNN 0.00, Parity -0.10, EqOpp 0.00; LFR, Acc 0.00, yNN 0.00, Parity -0.10, "
+        "EqOpp 0.00; 2 of 4 parts of the claim hold. With the K drawn, 1 hold"
+    )
 
 
 def test_a_panel_far_from_the_data_has_axes_of_its_own_and_the_others_share_theirs(committed):

@@ -252,12 +252,22 @@ def train(
     return fit_candidate(candidate, part, parts.task, seed, solver, threshold=threshold, fitted=fitted)
 
 
-def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:
+Change = Callable[[Any], PrototypeModel]
+"""From a model with a solver to the one that is fitted in its place."""
+
+
+def train_many(
+    candidates: Sequence[Candidate],
+    parts: Split,
+    seed: int,
+    solver: Mapping[str, Any],
+    change: Change = lambda model: model,
+) -> list[Trained]:
     """Fit candidates on the encoded training part, representations that are learned by a solver all at once.
 
     Protected columns that a candidate does not see are left out after they were encoded.
     """
-    fitted = fit_representations(candidates, parts.train, seed, solver, merge_copies=True)
+    fitted = fit_representations(candidates, parts.train, seed, solver, merge_copies=True, change=change)
     return [
         fit_candidate(candidate, parts.train, parts.task, seed, solver, fitted=steps)
         for candidate, steps in zip(candidates, fitted)
@@ -316,7 +326,13 @@ def fit_candidate(
 
 
 def fit_representations(
-    candidates: Sequence[Candidate], part: Part, seed: int, solver: Mapping[str, Any], *, merge_copies: bool = False
+    candidates: Sequence[Candidate],
+    part: Part,
+    seed: int,
+    solver: Mapping[str, Any],
+    *,
+    merge_copies: bool = False,
+    change: Change = lambda model: model,
 ) -> list[Pipeline]:
     """Fit the representations of candidates on encoded people; those with a solver and nothing before it at once.
 
@@ -328,15 +344,17 @@ def fit_representations(
         Pipeline(candidate.build_steps(protected, width, seed, solver) or [("as_is", "passthrough")])
         for candidate in candidates
     ]
-    solved: dict[type, list[PrototypeModel]] = {LFR: [], IFair: []}
+    solved = list[PrototypeModel]()
     with _expected_warnings():
         for steps in built:
-            if len(steps) == 1 and isinstance(steps[-1], PrototypeModel):
-                solved[type(steps[-1])].append(steps[-1])
+            name, model = steps.steps[-1]
+            if len(steps) == 1 and isinstance(model, PrototypeModel):
+                solved.append(change(model))
+                steps.steps = [(name, solved[-1])]
             else:
                 steps.fit(part.X)
-        for models in solved.values():
-            if models:
+        for kind in (LFR, IFair):
+            if models := [model for model in solved if isinstance(model, kind)]:
                 _fit_models(models, part, merge_copies)
     return built
 
@@ -344,7 +362,11 @@ def fit_representations(
 def _fit_models(models: Sequence[PrototypeModel], part: Part, merge_copies: bool) -> None:
     """Fit models of one kind to encoded people; what stands beside the records must be the same of copies, too."""
     X, weight = part.X, part.weight
-    beside: dict[str, Any] = {"y": part.y, "sensitive_features": part.group} if isinstance(models[0], LFR) else {}
+    beside: dict[str, Any] = {}
+    if isinstance(models[0], LFR):
+        # With weights of their own, groups are told apart by a column.
+        told = models[0].attribute_weights == "shared"
+        beside = {"y": part.y, **({"sensitive_features": part.group} if told else {})}
     if merge_copies:
         told_apart = np.column_stack([X, *(pd.factorize(values)[0] for values in beside.values())])
         _, first, copy_of = np.unique(told_apart, axis=0, return_index=True, return_inverse=True)

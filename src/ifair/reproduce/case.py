@@ -1,7 +1,7 @@
 """What one unit of an experiment works on, and what experiments do with it by way of ``ifair.evaluate``."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, list_settings
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Part, Split, limit_rows, reuse_records, split_candidates, split_dataset
-from ifair.evaluate.training import Trained, choose_engine, train_many
+from ifair.evaluate.training import Change, Trained, choose_engine, train_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,16 @@ def measure_grid(case: Case) -> list[dict[str, Any]]:
     return [{"setting": setting, **measure_fit(trained, parts)} for setting, trained in train_grid(case, parts)]
 
 
-def train_grid(case: Case, parts: Split) -> list[tuple[dict[str, Any], Trained]]:
-    """Every setting of the method of a case, fitted at once, with what was trained at it."""
-    settings = list(list_settings(case.method, case.grid))
+def train_grid(
+    case: Case,
+    parts: Split,
+    change: Change = lambda model: model,
+    settings: Sequence[dict[str, Any]] | None = None,
+) -> list[tuple[dict[str, Any], Trained]]:
+    """Every setting of the method of a case, or these, fitted at once, with what was trained at it."""
+    settings = list(list_settings(case.method, case.grid)) if settings is None else settings
     candidates = [Candidate(case.method, setting) for setting in settings]
-    trained = train_many(candidates, parts, case.seed, case.engine_solver(parts.train, 3 * len(settings)))
+    trained = train_many(candidates, parts, case.seed, case.engine_solver(parts.train, 3 * len(settings)), change)
     return list(zip(settings, trained))
 
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ifair.evaluate.splits import Split
 from ifair.evaluate.training import Trained
-from ifair.models.starts import first_parameters
+from ifair.models.ifair import SINGLE_PRECISION_FROM, IFair
+from ifair.models.prototypes import Task
+from ifair.models.starts import NEAR_ZERO, first_parameters
 from ifair.report.blocks import Block, Bullets, Heading, Table, Text
 from ifair.reproduce import changes, labels
 from ifair.reproduce.case import Case, prepare, train_grid
@@ -27,6 +30,29 @@ EVERY_START = "every_start_to_its_end"
 FURTHER = 10
 """So many times less a loss must fall, in so many times as many iterations at most, for a longer search to end."""
 METHODS = ("ifair-b", "svd-masked")
+DOUBLE = "in_double_precision"
+
+
+class NearerZero(IFair):
+    """iFair whose protected weights begin a hundred times nearer to zero."""
+
+    factor = 0.01
+
+    def _task(self, *args: Any, **kwargs: Any) -> Task:
+        task = super()._task(*args, **kwargs)
+        factors = np.where(task.protected, self.factor, 1.0)
+        return task._replace(starts=[replace(start, alpha=factors * start.alpha) for start in task.starts])
+
+
+class FurtherFromZero(NearerZero):
+    """iFair whose protected weights begin at a hundred times as much."""
+
+    factor = 100.0
+
+
+def name_first_weight(model: type[NearerZero]) -> str:
+    """The kind of fit by a model with another first weight of protected columns."""
+    return f"protected_from_{NEAR_ZERO * model.factor:g}"
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -44,8 +70,9 @@ def compare_kinds(case: Case) -> dict[str, Any]:
     """What ``changes.measure_kinds`` says of fits as in the tables, but of all pairs; and of others.
 
     Those are from other starts, with so many ``landmarks`` (of the grid, if below the records), with a search that goes
-    on for longer, with searches that all go on to their end, and of columns that are not centred; of SVD only the last.
-    The settings of a kind are fitted at once.
+    on for longer, with pairs in double precision where they are not anyway, of columns that are not centred, with other
+    first weights of protected columns, and with searches that all go on to their end; of SVD those that are not
+    centred. The settings of a kind are fitted at once.
     """
     parts = prepare(case)
     every = replace(case, solver={**case.solver, "pairs": "all"})
@@ -58,11 +85,19 @@ def compare_kinds(case: Case) -> dict[str, Any]:
         for size in case.grid["landmarks"]:
             if size < len(parts.train):
                 kinds[f"landmarks_{size}"] = replace(case, solver={**solver, "pairs": size}), parts
+        if len(parts.train) >= SINGLE_PRECISION_FROM:
+            kinds[DOUBLE] = replace(every, solver={**solver, "precision": "double"}), parts
     kinds[NOT_CENTRED] = every, _move_back(parts)
     fits = {kind: (there, train_grid(one, there)) for kind, (one, there) in kinds.items()}
     if case.method.startswith("ifair"):
+        for other in (NearerZero, FurtherFromZero):
+            fits[name_first_weight(other)] = parts, train_grid(every, parts, partial(_turn_into, other))
         fits[EVERY_START] = parts, _train_every_start(every, parts)
     return changes.measure_kinds(fits)
+
+
+def _turn_into(kind: type[IFair], model: IFair) -> IFair:
+    return kind(**model.get_params())
 
 
 def _train_every_start(case: Case, parts: Split) -> list[tuple[dict[str, Any], Trained]]:
@@ -101,9 +136,10 @@ def section(found: dict[str, dict[str, Changes]], results: Results) -> list[Bloc
             "The same fits with one thing changed. Of iFair-b at the paper's three smallest weights of fairness but 0: "
             "other random starts; a search that ends when the loss falls by less than a tenth as much; three searches "
             "that all go on to their end, where the tables leave two of them after 100 iterations; pairs of every "
-            "record and so many landmarks in place of all pairs; columns that are scaled but not centred. Of "
-            "SVD-masked the last. The change of each measure on test, as its mean, and after the slash the mean of its "
-            "size, to be compared with what other starts change."
+            "record and so many landmarks in place of all pairs; pairs in double precision, where single is the "
+            "default; columns that are scaled but not centred; protected weights that begin at other numbers than "
+            f"{NEAR_ZERO:g}. Of SVD-masked only the columns. The change of each measure on test, as its mean, and "
+            "after the slash the mean of its size, to be compared with what other starts change."
         ),
     ]
     for method in METHODS:

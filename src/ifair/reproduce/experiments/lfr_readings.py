@@ -1,22 +1,20 @@
 """Beyond the paper: what our reading of LFR changes. The same fits with one thing at a time as others read it."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
+from scipy.special import logit
+from sklearn.utils import check_random_state
 
-from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.training import Trained, fit_candidate
+from ifair.evaluate.training import Trained
 from ifair.models.lfr import LFR
-from ifair.models.many import fit_many
 from ifair.models.prototypes import Task
 from ifair.report.blocks import Block, Bullets, Heading, Table, Text
 from ifair.reproduce import changes, labels
-from ifair.reproduce.case import Case, prepare
+from ifair.reproduce.case import Case, prepare, train_grid
 from ifair.reproduce.changes import ANOTHER_START, Changes
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
 from ifair.results import Results
@@ -36,6 +34,18 @@ class KinkedLFR(LFR):
         return task._replace(objective=task.reported)
 
 
+class RandomChancesLFR(LFR):
+    """LFR whose chances of the positive label begin at random, uniform in (0, 1), like its prototypes."""
+
+    def _task(self, *args: Any, **kwargs: Any) -> Task:
+        task, draw = super()._task(*args, **kwargs), check_random_state(self.random_state)
+        starts = [
+            replace(start, extra={**start.extra, "log_odds": logit(draw.uniform(size=self.n_prototypes))})
+            for start in task.starts
+        ]
+        return task._replace(starts=starts)
+
+
 def find_telling(part: Part) -> str:
     """The encoded column whose positive values are those of the protected group."""
     return next(name for name in part.X.columns[part.hidden] if np.array_equal(part.X[name] > 0.0, part.group))
@@ -50,6 +60,7 @@ KINDS: dict[str, Callable[[LFR, Part], LFR]] = {
         reconstruct_weight=model.reconstruct_weight * part.X.shape[1]
     ),
     "kinked_parity": lambda model, _: KinkedLFR(**model.get_params()),
+    "random_first_chances": lambda model, _: RandomChancesLFR(**model.get_params()),
     "k-means++_starts": lambda model, _: model.set_params(init="k-means++"),
     "weights_per_group": lambda model, part: model.set_params(
         attribute_weights="per group", protected=[find_telling(part)]
@@ -72,25 +83,14 @@ def compare_kinds(case: Case) -> dict[str, Any]:
     parts = prepare(case)
     names = ("K", "A_x", "A_y", "A_z")
     settings = [dict(zip(names, (k, *weights))) for k in case.grid["K"] for weights in case.grid["weights"]]
-    return changes.measure_kinds(
-        {kind: (parts, list(zip(settings, fit_kind(kind, case, parts, settings)))) for kind in KINDS}
-    )
+    return changes.measure_kinds({kind: (parts, train_kind(kind, case, parts, settings)) for kind in KINDS})
 
 
-def fit_kind(kind: str, case: Case, parts: Split, settings: Sequence[Mapping[str, Any]]) -> list[Trained]:
+def train_kind(
+    kind: str, case: Case, parts: Split, settings: Sequence[dict[str, Any]]
+) -> list[tuple[dict[str, Any], Trained]]:
     """LFR changed in this way, trained at all settings at once."""
-    train, solver = parts.train, case.engine_solver(parts.train, 3 * len(settings))
-    candidates = [Candidate("lfr", setting) for setting in settings]
-    built = [one.build_steps(parts.protected, train.X.shape[1], case.seed, solver)[-1][1] for one in candidates]
-    models = [KINDS[kind](model, train) for model in built]
-    # With weights of their own, groups are told apart by a column.
-    groups = None if models[0].attribute_weights == "per group" else train.group
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        fit_many(models, train.X, train.y, sensitive_features=groups)
-    return [
-        fit_candidate(candidate, train, parts.task, case.seed, solver, fitted=Pipeline([("fair", model)]))
-        for candidate, model in zip(candidates, models)
-    ]
+    return train_grid(case, parts, lambda model: KINDS[kind](model, parts.train), settings)
 
 
 def section(found: dict[str, Changes], results: Results) -> list[Block]:
@@ -98,11 +98,12 @@ def section(found: dict[str, Changes], results: Results) -> list[Block]:
     return [
         Heading("Other readings of LFR"),
         Text(
-            f"The same fits of LFR with one thing changed: squared errors summed over columns, a parity whose kink is "
-            f"not rounded, prototypes that start from records drawn by k-means++, attribute weights of each group's "
-            f"own, and another random start. Of {len(WEIGHTS)} settings of the grid, from mostly labels to mostly "
-            f"parity, the change of each measure on test at the same weights, as its mean, and after the slash the "
-            f"mean of its size. The tables choose among many weights on validation instead."
+            "The same fits of LFR with one thing changed: squared errors summed over columns, a parity whose kink is "
+            "not rounded, chances of the label that begin at random, prototypes that start from records drawn by "
+            "k-means++, attribute weights of each group's own, and another random start. "
+            f"Of {len(WEIGHTS)} settings of the grid, from mostly labels to mostly parity, the change of each measure "
+            "on test at the same weights, as its mean, and after the slash the mean of its size. The tables choose "
+            "among many weights on validation instead."
         ),
         Table(changes.tabulate_changes(found, labels.variant)),
         Bullets([changes.describe_larger(dataset, one, labels.variant) for dataset, one in found.items()]),

@@ -6,6 +6,7 @@ representation, which has learned from all three.
 """
 
 from dataclasses import replace
+from statistics import fmean
 from typing import Any, TypedDict
 
 import numpy as np
@@ -15,9 +16,9 @@ from ifair.evaluate.candidates import make_model
 from ifair.evaluate.measures import classification_measures
 from ifair.evaluate.rules import choose
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import Spreads, spreads
+from ifair.evaluate.statistics import Spread, Spreads, spreads
 from ifair.evaluate.training import Trained, fit_model
-from ifair.report.blocks import Block, Finding, Heading, Picture, Table, Text
+from ifair.report.blocks import Block, Finding, Heading, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLUE, ORANGE, Figure, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_grid
@@ -27,11 +28,15 @@ from ifair.results import Results
 
 METHODS = {"original": "full", "ifair": "ifair-b", "lfr": "lfr"}
 """Columns of the figure, and the representations that they show."""
+LEARNED = ("ifair", "lfr")
+"""Those that have prototypes."""
 
 PLANE = ["X1", "X2"]
 N_POINTS = 100
 SYNTHETIC = Source("synthetic", N_POINTS, grid={"K": [2]})
 """With as many prototypes as there are columns, three, nearly every point could stay, and nothing would show."""
+OTHER_SIZES = (3, 10)
+"""Other K, which the paper may have had: what they change is told among the deviations."""
 
 MEASURES = ("Acc", "yNN", "Parity", "EqOpp")
 VARIANTS = {"random": "A at random", "x1": "A = 1 where X1 ≤ 3", "x2": "A = 1 where X2 ≤ 3"}
@@ -64,10 +69,11 @@ class Panel(TypedDict):
 
 
 class Drawn(TypedDict):
-    """By rule the measures over all draws, and the panel of the first."""
+    """By rule the measures over all draws, the panel of the first, and by K and rule the measures with another one."""
 
     measures: dict[str, Spreads]
     panel: Panel
+    other_sizes: dict[str, dict[str, Spreads]]
 
 
 Study = dict[str, dict[str, Drawn]]
@@ -75,15 +81,21 @@ Study = dict[str, dict[str, Drawn]]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
-    """Every panel of the figure, for several draws of points."""
-    return [
-        make_unit(
-            measure_panel, profile.case(SYNTHETIC, seed, method=method, options={"variant": variant}), variant, method
-        )
+    """Every panel of the figure, for several draws of points; and what prototypes represent with other K."""
+    cases = [
+        profile.case(source, seed, method=method, options={"variant": variant})
         for variant in VARIANTS
         for method in METHODS
+        for source in (SYNTHETIC, *(replace(SYNTHETIC, grid={"K": [k]}) for k in OTHER_SIZES))
+        if source is SYNTHETIC or method in LEARNED
         for seed in range(profile.n_splits_untested)
     ]
+    return [make_unit(measure_panel, one, one.options["variant"], one.method, f"K = {_size(one)}") for one in cases]
+
+
+def _size(case: Case) -> int:
+    (k,) = case.grid["K"]
+    return int(k)
 
 
 def measure_panel(case: Case) -> dict[str, Any]:
@@ -138,21 +150,27 @@ def map_to_plane(trained: Trained, X: Any) -> NDArray[np.float64]:
 
 def summarise(records: Records) -> Study:
     """By variant and method: measures under both rules, and the panel of the first draw of points."""
-    found: dict[str, dict[str, list[Any]]] = {}
+    found: dict[str, dict[str, dict[int, list[Any]]]] = {}
     for record in records:
         by_method = found.setdefault(record.case.options["variant"], {})
-        by_method.setdefault(record.case.method, []).append(record.result)
+        by_method.setdefault(record.case.method, {}).setdefault(_size(record.case), []).append(record.result)
     return {
-        variant: {method: _summarise_draws(results) for method, results in by_method.items()}
+        variant: {method: _summarise_draws(by_size) for method, by_size in by_method.items()}
         for variant, by_method in found.items()
     }
 
 
-def _summarise_draws(results: list[Any]) -> Drawn:
-    first = results[0]
+def _summarise_draws(by_size: dict[int, list[Any]]) -> Drawn:
+    measures = {
+        size: {rule: spreads([one["chosen"][rule]["measures"] for one in results]) for rule in RULES}
+        for size, results in by_size.items()
+    }
+    (drawn,) = SYNTHETIC.grid["K"]
+    first = by_size[drawn][0]
     return {
-        "measures": {rule: spreads([result["chosen"][rule]["measures"] for result in results]) for rule in RULES},
+        "measures": measures.pop(drawn),
         "panel": {"labels": first["labels"], "groups": first["groups"], "chosen": first["chosen"]},
+        "other_sizes": {str(size): by_rule for size, by_rule in measures.items()},
     }
 
 
@@ -250,12 +268,48 @@ def _draw_panel(axes: Any, panel: Panel, rule: str, low: Any, high: Any) -> None
     axes.spines[["top", "right"]].set_visible(False)
 
 
+Reached = dict[str, dict[str, Spreads]]
+"""By variant and method."""
+
+
+def _find_fairest(found: Study, size: str = "") -> Reached:
+    """What the fairest rule reaches with prototypes, as many as are drawn or of another K."""
+    return {
+        variant: {
+            name: (by[name]["other_sizes"][size] if size else by[name]["measures"])["fairest"] for name in LEARNED
+        }
+        for variant, by in found.items()
+    }
+
+
+def _compare_with_lfr(reached: Reached) -> dict[str, tuple[bool, list[tuple[Spread, Spread]]]]:
+    """By measure whether iFair is ahead of LFR in all variants, of parity behind it, with the numbers of both."""
+    pairs = {measure: [(by["ifair"][measure], by["lfr"][measure]) for by in reached.values()] for measure in MEASURES}
+    return {
+        measure: (all((ours["mean"] > theirs["mean"]) is (measure != "Parity") for ours, theirs in both), both)
+        for measure, both in pairs.items()
+    }
+
+
+def describe_sizes(found: Study) -> str:
+    """What other K change under the fairest rule, as means over the variants, and how much of the claim holds then."""
+    drawn, said = _find_fairest(found), []
+    n_before = sum(held for held, _ in _compare_with_lfr(drawn).values())
+    for size in found["random"]["ifair"]["other_sizes"]:
+        others, changes = _find_fairest(found, size), []
+        for method in LEARNED:
+            of_method = [(others[variant][method], drawn[variant][method]) for variant in found]
+            by = {name: fmean(new[name]["mean"] - old[name]["mean"] for new, old in of_method) for name in MEASURES}
+            changes.append(", ".join([labels.method(method), *(f"{name} {add_sign(by[name])}" for name in MEASURES)]))
+        n_held = sum(held for held, _ in _compare_with_lfr(others).values())
+        said.append(f"K = {size}: {'; '.join(changes)}; {n_held} of {len(MEASURES)} parts of the claim hold")
+    return f"{'. '.join(said)}. With the K drawn, {n_before} hold"
+
+
 def judge(found: Study, results: Results) -> list[Finding]:
     """iFair beats LFR but for parity."""
     parts = []
-    for measure in MEASURES:
-        pairs = [[by[m]["measures"]["fairest"][measure] for m in ("ifair", "lfr")] for by in found.values()]
-        held = all((ours["mean"] > theirs["mean"]) is (measure != "Parity") for ours, theirs in pairs)
+    for measure, (held, pairs) in _compare_with_lfr(_find_fairest(found)).items():
         compared = "; ".join(
             f"{format_spread(ours)} against {format_spread(theirs)} ({VARIANTS[variant]})"
             for variant, (ours, theirs) in zip(found, pairs)
