@@ -22,6 +22,8 @@ LOOKED_AT = 1000
 EXACT = 2.0**53
 # Whole numbers with so many different values for each record are no attribute that two people share.
 NEARLY_DIFFERENT = 0.98
+# Of columns that are called an id fewer tell.
+NEARLY_DIFFERENT_IDS = 0.9
 
 _CALLED_AN_ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|nr|no|number|index|row)([^a-z]|$)|[a-z]I[dD]$")
 _DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( .*)?"
@@ -57,10 +59,12 @@ def find_doubt(column: pd.Series) -> Doubt | None:
     unique = different == len(column)
     if is_float_dtype(column) and unique and len(present) >= FEWEST_RECORDS and (present.abs() >= EXACT).all():
         return Doubt("holds whole numbers of many digits, different in every row, like an identifier")
+    if is_float_dtype(column) and len(present) < len(column) and _are_whole(present):
+        column, unique = present.astype(np.int64), different == len(present)  # whole numbers with gaps
     if is_float_dtype(column) or is_bool_dtype(column) or len(present) < FEWEST_RECORDS:
         return None
     if is_integer_dtype(column):
-        if different < NEARLY_DIFFERENT * len(column):
+        if different < (NEARLY_DIFFERENT_IDS if is_called_an_id(column.name) else NEARLY_DIFFERENT) * len(column):
             return None
         rows = "every row" if unique else f"nearly every row ({different:,} values in {len(column):,})"
         # In order, or with hardly a gap, they count the records.
@@ -82,6 +86,10 @@ def find_doubt(column: pd.Series) -> Doubt | None:
     if unique:
         return Doubt("is different in every row, like an identifier", names_people=True)
     return Doubt(f"has {different} different texts in {len(present)} rows, too many for categories")
+
+
+def _are_whole(numbers: pd.Series) -> bool:
+    return bool(((numbers % 1 == 0) & (numbers.abs() < EXACT)).all())
 
 
 def count_many_categories(column: pd.Series) -> int | None:

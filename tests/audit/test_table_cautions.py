@@ -79,6 +79,20 @@ def test_codes_of_categories_are_no_measure_that_could_be_cut_into_bins():
     assert find_unjudged(people, ["code"]) == ["code"]
 
 
+@pytest.mark.filterwarnings("ignore:column 'experience' tells the target")
+@pytest.mark.parametrize(("n", "groups"), [(240, 3), (160, 2), (120, 0)])
+def test_few_people_are_cut_into_few_bins_or_said_not_to_be_judged(n, groups):
+    people = from_table(
+        applicants(n).drop(columns=["rating", "team"]), target="hired", protected=["sex", "height"], group="sex=female"
+    )
+    parts = split_table(people, 0)
+    assert len(set(parts.test.partitions.get("height", ()))) == groups
+    told = [one["text"] for one in list_table_cautions(parts, {})]
+    assert [text.partition(" with")[0] for text in told] == (
+        [] if groups else [f"Groups of “height” are not judged: the people judged, {n // 3}"]
+    )
+
+
 def test_what_is_said_not_to_be_judged_goes_by_the_values_of_the_people_who_are():
     towns = np.array([f"town {i % 12}" for i in range(240)], dtype=object)
 

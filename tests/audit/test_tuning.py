@@ -2,12 +2,22 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from refusals import must_raise
 
 from ifair.audit import evidence, tune, tuning
-from ifair.audit.tuning import choose_penalised, doubt_choices, explain_passed_over, find_role, name_choices
+from ifair.audit.tuning import (
+    choose_penalised,
+    doubt_choices,
+    explain_passed_over,
+    find_role,
+    fingerprint_dataset,
+    name_choices,
+)
 from ifair.evaluate.arms import list_arms
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
@@ -244,3 +254,11 @@ def test_why_nothing_was_chosen_is_told_where_all_decide_the_same():
 
 def test_an_unknown_variant_is_refused():
     must_raise(ValueError, "variant must be one of", tune, dataset(), variant="cold")
+
+
+def test_a_search_of_people_in_several_rows_is_of_this_table_only_with_their_ids():
+    people = dataset()
+    named = replace(people, ids=pd.Series(np.arange(len(people)), name="person"))
+    repeated = replace(people, ids=pd.Series(np.arange(len(people)) // 2, name="person"))
+    assert fingerprint_dataset(named) == fingerprint_dataset(people)
+    assert fingerprint_dataset(repeated) != fingerprint_dataset(people)

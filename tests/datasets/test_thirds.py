@@ -78,6 +78,11 @@ def test_ids_that_are_all_different_or_missing_change_nothing():
             np.testing.assert_array_equal(one, other)
 
 
+def test_fewer_ids_than_parts_are_refused():
+    named = replace(load_credit(), ids=pd.Series(np.arange(1000) % 2, name="person"))
+    must_raise(DataError, "id column 'person' names 2 people in all", thirds, named, by_id=True)
+
+
 def test_by_query_no_query_is_torn_apart():
     data = ranking([5, 7, 1, 12, 3, 9, 4], unranked=10)
     parts = thirds(data, 0, by_query=True)

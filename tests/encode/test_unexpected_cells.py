@@ -62,9 +62,9 @@ def test_numbers_far_from_those_learned_from_are_counted_with_the_furthest_and_w
     )
     encoder = Encoder(scale=scale).fit(people)
     assert find_far_numbers(encoder, people) == []
-    new = people.head(6).assign(age=[4000.0, 41.0, -9999.0, np.nan, 20.0, 75.0])
+    new = people.head(6).assign(age=[400_000.0, 41.0, -999_999.0, np.nan, 20.0, 75.0])
     (far,) = find_far_numbers(encoder, new)
-    assert (far.people, far.furthest) == (2, Cell("age", 2, -9999.0))
+    assert (far.people, far.furthest) == (2, Cell("age", 2, -999_999.0))
     assert (far.mean, far.spread) == (pytest.approx(40, abs=3), pytest.approx(10, abs=3))
-    assert far.distance == pytest.approx((far.mean + 9999) / far.spread)
+    assert far.distance == pytest.approx((far.mean + 999_999) / far.spread)
     assert find_far_numbers(Encoder(scale="none").fit(people), new) == []

@@ -39,10 +39,20 @@ def test_who_has_no_number_is_a_group_of_its_own(rng):
         (np.arange(1950, 2000), ["1950 to 1959", "1960 to 1974", "1975 to 1989", "1990 to 1999"]),
         (np.arange(-50, 50), ["-50 to -31", "-30 to -1", "0 to 19", "20 to 49"]),
         (np.full(50, 3.0), ["3"]),
+        (np.linspace(-10, -0.25, 40), ["-10 to under -8", "-8 to under -5", "-5 to under -3", "-3 to -0.25"]),
     ],
 )
 def test_bins_are_named_as_people_name_them(numbers, expected):
     assert list(bins_of(numbers)) == expected
+
+
+def test_bins_of_skewed_numbers_have_names_of_their_own(rng):
+    found = bins_of(np.r_[rng.lognormal(-1, 2, 499), 312.7])
+    assert len(found) == BINS
+    assert all(abs(n / 500 - 1 / BINS) <= 2 * OFF for n in found.values())
+    nearly_alike = bins_of(1.0 + np.linspace(0, 1e-4, 100))
+    assert len(nearly_alike) == BINS
+    assert all(len(set(name.replace("under ", "").split(" to "))) == 2 for name in nearly_alike)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9, 1e20])

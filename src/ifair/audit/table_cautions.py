@@ -1,13 +1,13 @@
 """What to know about a table before any verdict on it, such as groups that nobody judged."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from pandas.api.types import is_numeric_dtype
 
 from ifair.datasets.dataset import Dataset
 from ifair.evaluate.number_bins import order_labels
-from ifair.evaluate.splits import SHOWN_VALUES, Split, find_unjudged, name_groups
+from ifair.evaluate.splits import FEWEST_IN_BIN, SHOWN_VALUES, Split, find_unjudged, name_groups
 from ifair.results import Caution
 from ifair.tables.column_warnings import warn_of_copies
 
@@ -47,7 +47,13 @@ def find_telling(dataset: Dataset) -> dict[str, str]:
 
 
 def _describe_unjudged(judged: Dataset, name: str) -> tuple[str, str]:
-    values: Any = judged.frame[name].nunique()
+    column = judged.frame[name]
+    values, known = int(column.nunique()), int(column.notna().sum())
+    if is_numeric_dtype(column) and known < 2 * FEWEST_IN_BIN:
+        return UNJUDGED, (
+            f"Groups of “{name}” are not judged: the people judged, {known:,} with a value of it, are too few to be "
+            "cut into groups. No gap shown here is about them."
+        )
     return UNJUDGED, (
         f"Groups of “{name}” are not judged: the people judged have {values:,} values of it that are no measure, and "
         f"gaps are measured between at most {SHOWN_VALUES} groups. No gap shown here is about them; lump its values to "

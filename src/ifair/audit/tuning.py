@@ -448,7 +448,9 @@ def _number(value: Any) -> float:
 def fingerprint_dataset(dataset: Dataset) -> str:
     """A short name for these very records and their roles."""
     state = hashlib.sha256(repr((list(dataset.frame.columns), dataset.protected)).encode())
-    others = dataset.target, dataset.query, dataset.weight
+    # Rows of one id are split together.
+    ids = dataset.ids if dataset.ids is not None and dataset.ids.duplicated().any() else None
+    others = dataset.target, dataset.query, dataset.weight, ids
     for column in [*(dataset.frame[name] for name in dataset.frame.columns), *others]:
         if column is not None:
             state.update(pd.util.hash_pandas_object(pd.Series(column).astype(str), index=False).to_numpy().tobytes())

@@ -320,7 +320,7 @@ def _format_batch(facts: dict[str, Any], lonely: list[str], explained: list[str]
         whom = "" if facts["parity"]["kind"] == "selection" else " of those expected to be positive"
         why = ", as the model was fitted" if facts["parity"]["as_fitted"] else ""
         named = make_printable(facts["parity"]["groups"])
-        lines.append(f"every group of {named!r} is selected at the same rate{whom}{why}")
+        lines.append(f"every group of {named!r} is selected at the same rate{whom}, as nearly as its size allows{why}")
     if facts["group_thresholds"]:
         told = [f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items()]
         more = len(told) - SHOWN_THRESHOLDS

@@ -96,6 +96,8 @@ def _split_by_id(dataset: Dataset, ids: pd.Series, seed: int, stratify: bool | n
     names = ids.astype(object).where(ids.notna(), pd.Series([object() for _ in ids], index=ids.index))
     codes, _ = names.factorize()
     firsts = np.unique(codes, return_index=True)[1]
+    if len(firsts) < 3:
+        raise IfairError(f"id column {ids.name!r} names {len(firsts)} people in all: three parts need three at least")
     strata = stratify if isinstance(stratify, bool) else np.asarray(stratify)[firsts]
     part = np.empty(len(firsts), dtype=np.intp)
     for number, rows in enumerate(thirds(dataset.take(firsts), seed, stratify=strata)):

@@ -8,8 +8,8 @@ from pandas.api.types import is_numeric_dtype
 
 from ifair.encode.encoder import Encoder
 
-FAR = 20.0
-"""Spreads from the mean: so far are hardly any of the people learned from, and slips by a factor of ten often are."""
+FAR = 10_000.0
+"""Spreads from the mean: so far are hardly any of the people learned from, even of incomes with a long tail."""
 
 
 class Cell(NamedTuple):

@@ -16,11 +16,16 @@ OFF = 0.05
 DIGITS = 3
 """To so many digits of their range numbers are rounded, where that is needed; further ones nobody reads."""
 
+MOST_DECIMALS = 6
+"""With more, numbers are written by their digits."""
+
 Floats = NDArray[np.float64]
 
 
-def name_bins(column: pd.Series, missing: str) -> NDArray[Any]:
+def name_bins(column: pd.Series, missing: str, most: int = BINS) -> NDArray[Any]:
     """Everybody's bin as text, shape (M,), such as "18 to 29"; who has no value is in the group ``missing``.
+
+    There are at ``most`` so many bins.
 
     Examples
     --------
@@ -30,14 +35,14 @@ def name_bins(column: pd.Series, missing: str) -> NDArray[Any]:
     """
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     known = np.sort(values[np.isfinite(values)])
-    edges = find_edges(known)
+    edges = find_edges(known, most)
     names = np.array([*_name_ranges(edges, known), missing], dtype=object)
     return names[np.where(np.isfinite(values), np.searchsorted(edges, values, side="right"), -1)]
 
 
-def find_edges(ordered: Floats) -> Floats:
+def find_edges(ordered: Floats, most: int = BINS) -> Floats:
     """Where the bins of numbers in order begin, but for the first: near the quantiles, at the roundest numbers."""
-    found = {_find_edge(ordered, i / BINS) for i in range(1, BINS)} if len(ordered) else set()
+    found = {_find_edge(ordered, i / most) for i in range(1, most)} if len(ordered) else set()
     return np.array(sorted(edge for edge in found if edge > ordered[0]))
 
 
@@ -76,8 +81,11 @@ def _name_ranges(edges: Floats, ordered: Floats) -> list[str]:
     if not len(ordered):
         return []
     starts, last = [float(ordered[0]), *edges.tolist()], float(ordered[-1])
-    decimals = _count_decimals(last - starts[0])
     if not _are_whole(ordered):
+        # So many that no two ends are written alike: of few large numbers among small ones the range says little.
+        decimals, ends_of_all = _count_decimals(last - starts[0]), {*starts, last}
+        while decimals <= MOST_DECIMALS and len({_write(end, decimals) for end in ends_of_all}) < len(ends_of_all):
+            decimals += 1
         below = [f"{_write(low, decimals)} to under {_write(high, decimals)}" for low, high in zip(starts, edges)]
         return [*below, f"{_write(starts[-1], decimals)} to {_write(last, decimals)}"]
     firsts = [np.ceil(start) for start in starts]
@@ -91,8 +99,9 @@ def _count_decimals(spread: float) -> int:
 
 def _write(number: float, decimals: int = 0) -> str:
     """So many decimals, thousands apart where there are many; powers of ten where people would count zeros."""
-    if decimals > 6 or abs(number) >= 1e15:
-        return f"{number:.6g}"
+    if decimals > MOST_DECIMALS or abs(number) >= 1e15:
+        return f"{number:.10g}"
+    number = round(number, decimals) + 0.0  # not -0
     text = f"{number:,.{decimals}f}" if abs(number) >= 10_000 else f"{number:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

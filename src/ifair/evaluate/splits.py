@@ -17,7 +17,7 @@ from ifair.datasets.dataset import Dataset
 from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder
 from ifair.errors import IfairError, name_setting
-from ifair.evaluate.number_bins import name_bins
+from ifair.evaluate.number_bins import BINS, name_bins
 from ifair.results import Task
 from ifair.similarity import Peers, Similarity
 from ifair.similarity.peers import Points, find_peers
@@ -28,6 +28,9 @@ NEIGHBOURS = 10
 
 SHOWN_VALUES = 12
 """Groups of one attribute: with more values than this, numbers are compared in bins, and text cannot be compared."""
+
+FEWEST_IN_BIN = 25
+"""People whom a bin of numbers has on average: of fewer than 20 gaps say nothing."""
 
 Rows = NDArray[np.intp]
 
@@ -410,19 +413,27 @@ def value_text(value: Any) -> str:
 
 
 def find_unjudged(people: Dataset, categorical: Any) -> list[str]:
-    """Protected attributes by whose groups nobody can be compared: text, or codes of categories, of too many values."""
+    """Protected attributes by whose groups nobody can be compared.
+
+    Of too many values: text, or codes of categories, and numbers where people are too few for two bins.
+    """
     codes = () if isinstance(categorical, str) else categorical
-    return [
-        name
-        for name in people.protected
-        if people.frame[name].nunique() > SHOWN_VALUES and (name in codes or not is_numeric_dtype(people.frame[name]))
-    ]
+
+    def is_unjudged(column: pd.Series) -> bool:
+        no_measure = column.name in codes or not is_numeric_dtype(column)
+        return column.nunique() > SHOWN_VALUES and (no_measure or _count_bins(column) < 2)
+
+    return [name for name in people.protected if is_unjudged(people.frame[name])]
+
+
+def _count_bins(column: pd.Series) -> int:
+    return min(BINS, int(column.notna().sum()) // FEWEST_IN_BIN)
 
 
 def name_groups_judged(column: pd.Series) -> NDArray[Any]:
     """Everybody's group as text by which people are compared, shape (M,): a value, or a bin of many numbers."""
     if column.nunique() > SHOWN_VALUES:
-        return name_bins(column, value_text(None))
+        return name_bins(column, value_text(None), _count_bins(column))
     return name_groups(column.to_frame(), str(column.name))
 
 

@@ -324,9 +324,9 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         """The table, in which columns that nothing looks at may be missing, and what the inner estimator looks at."""
         known = getattr(self, "feature_names_in_", None)
         if known is not None and isinstance(X, pd.DataFrame) and X.shape[1] < len(known):
-            filled = X.assign(**{name: np.nan for name in self.needless_columns if name not in X.columns})
-            if set(filled.columns) == set(known):  # else scikit-learn says what is missing
-                X = filled[list(known)]
+            X = X.assign(**{name: np.nan for name in self.needless_columns if name not in X.columns})
+            if set(X.columns) == set(known):  # else scikit-learn says what is missing
+                X = X[list(known)]
         frame = to_pandas(self, X, reset=False)
         return frame, self._take_seen(X, frame)
 

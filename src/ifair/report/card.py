@@ -125,7 +125,7 @@ def _use(evidence: Evidence, point: Point) -> list[Block]:
                 _name_user(point),
                 sees,
                 "Not for other people, other outcomes or later years without auditing again; not as a proof of equal "
-                "rates of groups, which it does not aim at; not to decide without a person who answers for it.",
+                "rates of groups; not to decide without a person who answers for it.",
             ]
         ),
     ]

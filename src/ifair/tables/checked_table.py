@@ -186,7 +186,7 @@ def check_table(
     options = {"categorical": roles.categorical, "protected": roles.protected}
     warnings += column_warnings.warn_of_width(frame, undoubted, **options)
     warnings += column_warnings.warn_of_copies(frame, checked.attributes, roles.protected, roles.target)
-    warnings += column_warnings.warn_of_repeats(frame, roles.id)
+    warnings += column_warnings.warn_of_repeats(frame, roles.id, roles.query)
     numbers = [*checked.attributes, *filter(None, [roles.target])]
     warnings += column_warnings.warn_of_far_values(frame, numbers, categorical=roles.categorical)
     return checked

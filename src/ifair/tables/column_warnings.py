@@ -1,7 +1,7 @@
 """What is said about columns that hardly describe people, by their roles; what no encoder could read."""
 
-import math
 from collections.abc import Collection, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -213,55 +213,97 @@ def _nearly_tell(column: pd.Series, codes: Codes, others: Codes) -> str | None:
 
     By its numbers where it has many, else by the share of the outcome among those who have a value.
     """
+    if others.max() != 1:
+        return None
+    empty = _find_area(codes < 0, others)  # a salary after being hired, say, is empty for all others
+    area = max(empty, 1.0 - empty)
+    if area >= NEARLY_TELLS:
+        return f"by whether it is empty (AUC {area:.3f})"
     some = np.flatnonzero((codes >= 0) & (others >= 0))
     if len(some) < 0.5 * len(column):
         return None
-    some = some[:: max(1, len(some) // ENOUGH)]
-    codes, positive = codes[some], others[some] == others.max()
-    n_positive, n_others = int(positive.sum()), int((~positive).sum())
-    if others.max() != 1 or min(n_positive, n_others) < FEWEST_TELLING:
-        return None
+    codes, others = codes[some], others[some]
     sizes = np.bincount(codes)
     if FEWEST_TELLING * np.count_nonzero(sizes) <= len(some):
-        scores = (np.bincount(codes, positive) / np.maximum(sizes, 1))[codes]
+        area = _find_area(_rate_by_others(codes, others), others)
     elif is_numeric_dtype(column) and not is_bool_dtype(column):
-        scores = column.to_numpy(dtype=np.float64)[some]
+        area = _find_area(column.to_numpy(dtype=np.float64)[some], others)
+        area = max(area, 1.0 - area)
     else:
         return None
-    ranks = pd.Series(scores).rank().to_numpy()
-    area = (float(ranks[positive].mean()) - 0.5 * (n_positive + 1)) / n_others
-    area = max(area, 1.0 - area)
     return f"nearly by itself (AUC {area:.3f})" if area >= NEARLY_TELLS else None
+
+
+def _rate_by_others(codes: Codes, outcome: Codes) -> NDArray[np.float64]:
+    """The rate of the outcome among those with somebody's value in the other half of the people, drawn at random.
+
+    In their own half everybody would be told by their own outcome, the more so the fewer have the value.
+    """
+    rates, n_codes = np.empty(len(codes)), int(codes.max()) + 1
+    half = np.random.default_rng(0).permutation(len(codes)) % 2 == 0
+    for own, other in ((half, ~half), (~half, half)):
+        positives = np.bincount(codes[other], outcome[other], minlength=n_codes) + outcome[other].mean()
+        rates[own] = (positives / (np.bincount(codes[other], minlength=n_codes) + 1.0))[codes[own]]
+    return rates
+
+
+def _find_area(scores: NDArray[Any], outcome: Codes) -> float:
+    """The area under the curve of scores for an outcome of 0 and 1; a half where too few have either."""
+    some = np.flatnonzero(outcome >= 0)
+    some = some[:: max(1, len(some) // ENOUGH)]
+    positive = outcome[some] == 1
+    n_positive, n_others = int(positive.sum()), int((~positive).sum())
+    if min(n_positive, n_others) < FEWEST_TELLING:
+        return 0.5
+    ranks = pd.Series(scores[some]).rank().to_numpy()
+    return (float(ranks[positive].mean()) - 0.5 * (n_positive + 1)) / n_others
 
 
 MANY_COPIES = 0.01
 """Share of rows that are copies from which they deserve a word."""
-BY_CHANCE = 10.0
-"""So many times as many copies may there be by chance as if columns had nothing to do with each other."""
+FEWEST_COPIED = 10
+NEARLY_ALL_DIFFER = 0.9
+"""Where rows that are copied differ so much in some column, people are not alike in everything by chance."""
+LARGE_ID = 0.05
+"""Share of the rows from which a single id hardly names one person."""
 
 
-def warn_of_repeats(frame: pd.DataFrame, id_column: str | None) -> list[str]:
-    """A sentence about people who may be in several rows: by their id or, without one, by rows that are copies."""
+def warn_of_repeats(frame: pd.DataFrame, id_column: str | None, query: str | None = None) -> list[str]:
+    """Sentences about people who may be in several rows: by their id or, without one, by rows that are copies."""
     if id_column is not None:
-        ids = frame[id_column].dropna()
-        repeated = ids[ids.duplicated(keep=False)]
-        if repeated.empty:
-            return []
-        return [
-            f"id column {id_column!r} names {len(repeated):,} rows with {repeated.nunique():,} ids: where people are "
-            "split into parts, all rows of an id are kept in one; nothing else makes one person of them"
-        ]
-    n, copies = len(frame), int(frame.duplicated().sum())
-    if copies < max(MANY_COPIES * n, 2):
+        return _warn_of_repeated_ids(frame[id_column].dropna(), by_query=query is not None)
+    copies = frame[frame.duplicated()]
+    if len(copies) < MANY_COPIES * len(frame):
         return []
-    alike = math.prod(float((frame[c].value_counts(dropna=False, normalize=True) ** 2).sum()) for c in frame.columns)
-    if copies <= BY_CHANCE * 0.5 * n * n * alike:
+    copied = copies.drop_duplicates()
+    if len(copied) < FEWEST_COPIED or max(copied.nunique()) < NEARLY_ALL_DIFFER * len(copied):
         return []
     named = name_setting("id", "COLUMN")
     return [
-        f"{copies:,} rows are copies of others in every column: if they are the same people, models are judged on "
+        f"{len(copies):,} rows are copies of others in every column: if they are the same people, models are judged on "
         f"people whom they have seen, and look better than they are; drop them, or name people by {named}"
     ]
+
+
+def _warn_of_repeated_ids(ids: pd.Series, *, by_query: bool) -> list[str]:
+    repeated = ids[ids.duplicated(keep=False)]
+    if repeated.empty:
+        return []
+    what = "all rows of an id are kept in one; nothing else makes one person of them"
+    if by_query:
+        what = "whole queries are, and people in several queries may be learned from and judged"
+    lines = [
+        f"id column {ids.name!r} names {len(repeated):,} rows with {repeated.nunique():,} "
+        f"{'id' if repeated.nunique() == 1 else 'ids'}: where people are split into parts, {what}"
+    ]
+    counts = ids.value_counts()
+    if counts.iloc[0] > max(LARGE_ID * len(ids), FEWEST_COPIED):
+        value = counts.index[0]
+        lines.append(
+            f"id column {ids.name!r} holds {value!s:.40} in {counts.iloc[0]:,} rows, which count as one person: if it "
+            f"names nobody, say so with {name_setting('missing', [str(value)])}; if it names a group, it is no id"
+        )
+    return lines
 
 
 FEWEST_NUMBERS = 20
