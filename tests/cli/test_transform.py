@@ -106,7 +106,9 @@ def test_one_row_is_told_in_the_singular(applicants, classifier, tmp_path):
 def test_numbers_far_from_those_learned_from_are_told_once_a_column_with_the_furthest(
     folder, applicants, classifier, tmp_path
 ):
-    years = applicants["experience"].where(~applicants.index.isin([41, 80]), 86_000.0).where(applicants.index != 7, -1e6)
+    years = (
+        applicants["experience"].where(~applicants.index.isin([41, 80]), 86_000.0).where(applicants.index != 7, -1e6)
+    )
     applicants.assign(experience=years).to_csv(tmp_path / "new.csv", index=False)
     given = ["transform", classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
     told = do(*given, "--block-rows", 10).stderr

@@ -9,7 +9,7 @@ from ifair.datasets.dataset import Dataset
 from ifair.evaluate.number_bins import order_labels
 from ifair.evaluate.splits import FEWEST_IN_BIN, SHOWN_VALUES, Split, find_unjudged, name_groups
 from ifair.results import Caution
-from ifair.tables.column_warnings import warn_of_copies
+from ifair.tables.telling_columns import warn_of_copies
 
 UNJUDGED = "groups not judged"
 """The tag of that caution."""

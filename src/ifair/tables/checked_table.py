@@ -19,6 +19,7 @@ from ifair.tables.groups import default_group, find_value, is_measure, match_con
 from ifair.tables.outcome import encode_outcome, name_outcomes
 from ifair.tables.read import read_counted_table, suggest_complete
 from ifair.tables.roles import Roles, check_names, list_named
+from ifair.tables.telling_columns import warn_of_copies
 from ifair.unsuitable_columns import Doubt, find_doubt
 
 
@@ -185,7 +186,7 @@ def check_table(
     undoubted = [column for column in checked.attributes if column not in doubts]
     options = {"categorical": roles.categorical, "protected": roles.protected}
     warnings += column_warnings.warn_of_width(frame, undoubted, **options)
-    warnings += column_warnings.warn_of_copies(frame, checked.attributes, roles.protected, roles.target)
+    warnings += warn_of_copies(frame, checked.attributes, roles.protected, roles.target)
     warnings += column_warnings.warn_of_repeats(frame, roles.id, roles.query)
     numbers = [*checked.attributes, *filter(None, [roles.target])]
     warnings += column_warnings.warn_of_far_values(frame, numbers, categorical=roles.categorical)
