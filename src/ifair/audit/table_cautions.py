@@ -9,7 +9,7 @@ from ifair.datasets.dataset import Dataset
 from ifair.evaluate.number_bins import order_labels
 from ifair.evaluate.splits import FEWEST_IN_BIN, SHOWN_VALUES, Split, find_unjudged, name_groups
 from ifair.results import Caution
-from ifair.tables.telling_columns import warn_of_copies
+from ifair.tables.telling_columns import find_copies
 
 UNJUDGED = "groups not judged"
 """The tag of that caution."""
@@ -42,8 +42,7 @@ def find_telling(dataset: Dataset) -> dict[str, str]:
     """By attribute, in words, how it tells the outcome (nearly) by itself, as one does that is only known after it."""
     target = str(dataset.outcome.name)
     frame = dataset.masked.assign(**{target: dataset.outcome.to_numpy()})
-    found = {str(name): warn_of_copies(frame, [name], (), target) for name in dataset.masked.columns if name != target}
-    return {name: lines[0] for name, lines in found.items() if lines}
+    return dict(find_copies(frame, [name for name in dataset.masked.columns if name != target], (), target))
 
 
 def _describe_unjudged(judged: Dataset, name: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_numeric_dtype, is_object_dtype
 
-from ifair.errors import IfairError, name_setting
+from ifair.errors import IfairError, count_words, name_setting
 from ifair.tables.groups import split_condition
 from ifair.unsuitable_columns import Doubt, count_many_categories, find_doubt
 
@@ -93,11 +93,11 @@ def _warn_of_missing(column: pd.Series, *, decides: bool) -> list[str]:
     missing = int(column.isna().sum())
     if not missing:
         return []
-    people, have = ("1 person", "has") if missing == 1 else (f"{missing:,} people", "have")
+    who = count_words(missing, "person has", "people have")
     counted = "and, unless a condition says otherwise, count as not in the protected group"
     if not decides:
         counted = "and are a group of their own where groups by it are compared"
-    return [f"protected column {column.name!r}: {people} {have} no value in it {counted}"]
+    return [f"protected column {column.name!r}: {who} no value in it {counted}"]
 
 
 def warn_of_target(name: str, doubt: Doubt | None, *, is_class: bool) -> list[str]:
@@ -164,8 +164,8 @@ def _warn_of_repeated_ids(ids: pd.Series, *, by_query: bool) -> list[str]:
     if by_query:
         what = "whole queries are, and people in several queries may be learned from and judged"
     lines = [
-        f"id column {ids.name!r} names {len(repeated):,} rows with {repeated.nunique():,} "
-        f"{'id' if repeated.nunique() == 1 else 'ids'}: where people are split into parts, {what}"
+        f"id column {ids.name!r} names {len(repeated):,} rows with {count_words(repeated.nunique(), 'id', 'ids')}: "
+        f"where people are split into parts, {what}"
     ]
     counts = ids.value_counts()
     if counts.iloc[0] > max(LARGE_ID * len(ids), FEWEST_COPIED):

@@ -1,6 +1,6 @@
 """Columns that tell a protected one, or the outcome, by themselves: hiding the one hides little, and a model leaks."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,13 @@ def warn_of_copies(
     frame: pd.DataFrame, attributes: Iterable[str], protected: Collection[str], target: str | None
 ) -> list[str]:
     """A sentence for every unprotected attribute that tells a protected column, or the target, (nearly) by itself."""
-    lines = []
+    return [line for _, line in find_copies(frame, attributes, protected, target)]
+
+
+def find_copies(
+    frame: pd.DataFrame, attributes: Iterable[str], protected: Collection[str], target: str | None
+) -> Iterator[tuple[str, str]]:
+    """The same with the attribute before each sentence."""
     told_by = {told: (frame[told], pd.factorize(frame[told])[0]) for told in (*protected, *filter(None, [target]))}
     for column in attributes:
         if column in protected:
@@ -45,8 +51,7 @@ def warn_of_copies(
                 protect = name_setting("protected", [column])
                 what, why = "protected column", f"hiding {told!r} alone hides little; protect it with {protect}, or "
             ignore = name_setting("ignore", [column])
-            lines.append(f"column {column!r} tells the {what} {told!r} {found}: {why}leave it out with {ignore}")
-    return lines
+            yield column, f"column {column!r} tells the {what} {told!r} {found}: {why}leave it out with {ignore}"
 
 
 def _tell_how(column: pd.Series, codes: Codes, told: pd.Series, others: Codes) -> str | None:
